@@ -1,0 +1,1 @@
+"""The scheduled jobs: drift sweep, compile drain, lint pass, and the night that runs them."""

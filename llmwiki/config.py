@@ -1,0 +1,187 @@
+"""The configuration: frozen, closed, and the only reader of the environment and llmwiki.toml.
+
+Precedence: command line, environment (``LLMWIKI_…``, nested with ``__``), llmwiki.toml in the
+working directory or where ``LLMWIKI_CONFIG`` points, defaults.
+"""
+
+import os
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from llmwiki.errors import ConfigurationError
+
+CONFIG_FILE_VARIABLE = "LLMWIKI_CONFIG"
+DEFAULT_CONFIG_FILE = "llmwiki.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MetadataRule(_Section):
+    """Metadata for the documents whose path matches a glob; later rules override earlier ones."""
+
+    path: str = Field(description="Glob over the document's path, as `security/**/*.md`.")
+    evidence_family: str | None = None
+    authority_tier: str | None = None
+    version: str | None = None
+
+
+class IngestSettings(_Section):
+    """How documents become chunks."""
+
+    chunk_tokens: int = Field(200, ge=40, le=2000, description="Target size of a child chunk.")
+    max_file_bytes: int = Field(20_000_000, ge=1, description="A larger file is reported.")
+    rules: tuple[MetadataRule, ...] = ()
+
+
+class OverviewSettings(_Section):
+    """How chunks become topics."""
+
+    topic_tokens: int = Field(3000, ge=200, description="Most source tokens of one topic.")
+    small_document_tokens: int = Field(
+        400, ge=0, description="Smaller documents share a topic with their siblings."
+    )
+
+
+class EmbedderSettings(_Section):
+    """Which vector space is used; after a change run `llmwiki reembed`."""
+
+    provider: Literal["minilm", "onnx", "hashing", "openai"] = Field(
+        "minilm",
+        description="minilm: offline model in a package; onnx: a folder of yours; hashing: "
+        "words only, no model; openai: any compatible service.",
+    )
+    model: str = Field("text-embedding-3-small", description="For provider openai.")
+    dimension: int | None = Field(None, ge=1, description="For openai models that can shorten.")
+    path: Path | None = Field(None, description="For provider onnx: model.onnx, tokenizer.json.")
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    batch_size: int = Field(64, ge=1, le=2048)
+
+
+class GeneratorSettings(_Section):
+    """Who writes the pages."""
+
+    provider: Literal["extractive", "openai"] = "extractive"
+    model: str | None = Field(None, description="Required for provider openai.")
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    request_timeout: float = Field(120.0, gt=0, description="Seconds for one HTTP attempt.")
+    max_attempts: int = Field(6, ge=1, description="HTTP attempts for one request at most.")
+    pages_per_call: int = Field(6, ge=1, description="Topics in one request; 1 switches it off.")
+    max_input_tokens: int = Field(24_000, ge=500)
+    max_output_tokens: int = Field(8_000, ge=200)
+
+
+class BudgetSettings(_Section):
+    """Calls a day. A call is one HTTP attempt; nothing is refunded."""
+
+    chat_calls_per_day: int = Field(20, ge=0)
+    chat_calls_per_night: int = Field(15, ge=0, description="The night's share of the day.")
+    embed_calls_per_day: int = Field(1000, ge=0)
+    time_zone: str = Field("UTC", description="Where the provider's day begins, as US/Pacific.")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            message = f"no time zone is named {value!r}"
+            raise ValueError(message) from error
+        return value
+
+
+class CompileSettings(_Section):
+    """The drain and its gate."""
+
+    max_page_characters: int = Field(40_000, ge=1000)
+    max_attempts: int = Field(3, ge=1, description="Failures before a page is quarantined.")
+    retry_after: timedelta = Field(timedelta(hours=12), description="Wait after a failure.")
+    lease: timedelta = Field(timedelta(minutes=30), description="Longest time for one pack.")
+    deadline: timedelta | None = Field(None, description="Stop claiming after this long.")
+
+
+class ScheduleSettings(_Section):
+    """For the resident scheduler; cron needs none of it."""
+
+    nightly: str = Field("0 2 * * *", description="Crontab expression of the nightly job.")
+    time_zone: str = "UTC"
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured. Unknown keys are errors."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LLMWIKI_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    database_url: str | None = Field(
+        None, description="postgresql://… with pgvector, or embedded:PATH."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["console", "json"] = "console"
+    ingest: IngestSettings = IngestSettings()
+    overview: OverviewSettings = OverviewSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+    budget: BudgetSettings = BudgetSettings()
+    compile: CompileSettings = CompileSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put llmwiki.toml below the environment; neither .env files nor secret folders."""
+        del dotenv_settings, file_secret_settings
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=config_file())
+        return init_settings, env_settings, toml
+
+
+def config_file() -> Path:
+    """Return the path of the configuration file, whether it exists or not."""
+    return Path(os.environ.get(CONFIG_FILE_VARIABLE, DEFAULT_CONFIG_FILE))
+
+
+def load_settings() -> Settings:
+    """Read the configuration.
+
+    Raises ConfigurationError that names the file or the variable, what is wrong with it, and
+    what would be right.
+    """
+    named = os.environ.get(CONFIG_FILE_VARIABLE)
+    if named and not Path(named).is_file():
+        raise ConfigurationError(f"{CONFIG_FILE_VARIABLE} names {named}, which is not a file")
+    try:
+        return Settings()
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{config_file()} is not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigurationError(_describe(error)) from error
+
+
+def _describe(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors(include_url=False):
+        key = ".".join(str(part) for part in problem["loc"])
+        variable = "LLMWIKI_" + "__".join(str(part) for part in problem["loc"]).upper()
+        lines.append(f"{key}: {problem['msg']} (set in {config_file()} or {variable})")
+    return "configuration: " + "; ".join(lines)

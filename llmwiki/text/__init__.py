@@ -1,0 +1,1 @@
+"""Pure functions over text: normal forms, hashes, token counts, identifiers, slugs."""
