@@ -1,0 +1,14 @@
+"""Runs the migrations on the connection that llmwiki.store.migrations hands over."""
+
+from alembic import context
+
+import llmwiki.store.job_tables  # noqa: F401 - registers its tables with the metadata
+from llmwiki.store.tables import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    transaction_per_migration=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

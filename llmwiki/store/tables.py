@@ -1,0 +1,274 @@
+"""The tables of the corpus and of the wiki; those of the jobs stand in job_tables.py.
+
+Every large table carries ``collection_id``, which can serve as a distribution key.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from pgvector.sqlalchemy import Vector
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy import text as sql
+from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+NAMING = {
+    "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+    "uq": "%(table_name)s_%(column_0_N_name)s_key",
+    "ck": "%(table_name)s_%(constraint_name)s_check",
+    "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+    "pk": "%(table_name)s_pkey",
+}
+
+
+class Base(DeclarativeBase):
+    """Maps Python types to column types, the same way in every table."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {  # noqa: RUF012 - the name and form are SQLAlchemy's
+        int: BigInteger,
+        str: Text,
+        datetime: DateTime(timezone=True),
+        list[str]: ARRAY(Text),
+        list[int]: ARRAY(BigInteger),
+        dict[str, Any]: JSONB,
+    }
+
+
+def key_column() -> Mapped[int]:
+    """Return a generated primary key."""
+    return mapped_column(BigInteger, Identity(), primary_key=True)
+
+
+def collection_column() -> Mapped[int]:
+    """Return the reference to the collection that a row belongs to."""
+    return mapped_column(ForeignKey("collection.id", ondelete="CASCADE"))
+
+
+class CollectionTable(Base):
+    """A corpus with one owner, and the vector space that its embeddings live in."""
+
+    __tablename__ = "collection"
+    __table_args__ = (UniqueConstraint("owner", "name"),)
+
+    id: Mapped[int] = key_column()
+    name: Mapped[str]
+    owner: Mapped[str]
+    text_search_config: Mapped[str] = mapped_column(server_default="english")
+    embedder: Mapped[str]
+    dimension: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    ingested_at: Mapped[datetime | None]
+
+
+class DocumentTable(Base):
+    """One source file. ``fingerprint`` covers its bytes, its metadata and the parser."""
+
+    __tablename__ = "document"
+    __table_args__ = (UniqueConstraint("collection_id", "path"),)
+
+    id: Mapped[int] = key_column()
+    collection_id: Mapped[int] = collection_column()
+    path: Mapped[str]
+    title: Mapped[str]
+    fingerprint: Mapped[str]
+    byte_size: Mapped[int]
+    attributes: Mapped[dict[str, Any]] = mapped_column(server_default=sql("'{}'"))
+    evidence_family: Mapped[str | None]
+    authority_tier: Mapped[str | None]
+    version: Mapped[str | None]
+    ingested_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class ChunkTable(Base):
+    """A section (no parent) or a passage of one (``parent_id``); passages are retrieved."""
+
+    __tablename__ = "chunk"
+    __table_args__ = (
+        Index(None, "document_id"),
+        Index(None, "parent_id"),
+        Index(None, "collection_id", "embedding_hash"),
+        Index("chunk_lexemes_idx", "lexemes", postgresql_using="gin"),
+        Index("chunk_identifiers_idx", "identifiers", postgresql_using="gin"),
+    )
+
+    id: Mapped[int] = key_column()
+    collection_id: Mapped[int] = collection_column()
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id", ondelete="CASCADE"))
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("chunk.id", ondelete="CASCADE"))
+    position: Mapped[int] = mapped_column(Integer)
+    breadcrumb: Mapped[list[str]]
+    text: Mapped[str]
+    content_hash: Mapped[str]
+    token_count: Mapped[int] = mapped_column(Integer)
+    embedding_hash: Mapped[str | None]
+    identifiers: Mapped[list[str]] = mapped_column(server_default=sql("'{}'"))
+    lexemes: Mapped[Any | None] = mapped_column(TSVECTOR)
+
+
+class EmbeddingTable(Base):
+    """Vectors by the hash of the text that was embedded, so that a move or a revert is free."""
+
+    __tablename__ = "embedding"
+
+    collection_id: Mapped[int] = mapped_column(
+        ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True
+    )
+    embedder: Mapped[str] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    vector: Mapped[Any] = mapped_column(Vector())
+
+
+class TopicTable(Base):
+    """An entry of the table of contents. A topic that is gone is retired, its key kept."""
+
+    __tablename__ = "topic"
+    __table_args__ = (UniqueConstraint("collection_id", "key"),)
+
+    id: Mapped[int] = key_column()
+    collection_id: Mapped[int] = collection_column()
+    key: Mapped[str]
+    title: Mapped[str]
+    folder: Mapped[str]
+    position: Mapped[int] = mapped_column(Integer)
+    retired_at: Mapped[datetime | None]
+
+
+class TopicChunkTable(Base):
+    """The current edges: each passage belongs to one topic."""
+
+    __tablename__ = "topic_chunk"
+    __table_args__ = (Index(None, "topic_id"), Index(None, "collection_id"))
+
+    chunk_id: Mapped[int] = mapped_column(
+        ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id", ondelete="CASCADE"))
+    collection_id: Mapped[int] = collection_column()
+    position: Mapped[int] = mapped_column(Integer)
+
+
+class PageTable(Base):
+    """A page of the wiki with its place in the compile queue. Not compiled yet: no revision."""
+
+    __tablename__ = "page"
+    __table_args__ = (
+        UniqueConstraint("collection_id", "slug"),
+        CheckConstraint("(kind = 'page') = (topic_id IS NOT NULL)", name="topic"),
+        Index("page_stale_idx", "stale_since", "id", postgresql_where=sql("stale")),
+        Index("page_search_vector_idx", "search_vector", postgresql_using="gin"),
+    )
+
+    id: Mapped[int] = key_column()
+    collection_id: Mapped[int] = collection_column()
+    topic_id: Mapped[int | None] = mapped_column(
+        ForeignKey("topic.id", ondelete="CASCADE"), unique=True
+    )
+    kind: Mapped[str]
+    slug: Mapped[str]
+    title: Mapped[str] = mapped_column(server_default="")
+    topic_title_at_compile: Mapped[str | None]
+    tldr: Mapped[str] = mapped_column(server_default="")
+    tags: Mapped[list[str]] = mapped_column(server_default=sql("'{}'"))
+    body: Mapped[str] = mapped_column(server_default="")
+    search_vector: Mapped[Any | None] = mapped_column(TSVECTOR)
+    embedding_hash: Mapped[str | None]
+    source_count: Mapped[int] = mapped_column(Integer, server_default="0")
+    source_hash: Mapped[str | None]
+    recipe_hash: Mapped[str | None]
+    generator_kind: Mapped[str | None]
+    generator: Mapped[str | None]
+    revision: Mapped[int] = mapped_column(Integer, server_default="0")
+    compiled_at: Mapped[datetime | None]
+    stale: Mapped[bool] = mapped_column(server_default=sql("false"))
+    stale_reasons: Mapped[list[str]] = mapped_column(server_default=sql("'{}'"))
+    stale_since: Mapped[datetime | None]
+    retired_at: Mapped[datetime | None]
+    lease_token: Mapped[int] = mapped_column(server_default="0")
+    lease_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(Integer, server_default="0")
+    not_before: Mapped[datetime | None]
+    last_error: Mapped[str | None]
+    quarantined_at: Mapped[datetime | None]
+
+
+class PageSourceTable(Base):
+    """The edges as compiled. No foreign key to the chunk: its removal must stay visible."""
+
+    __tablename__ = "page_source"
+    __table_args__ = (Index(None, "chunk_id"),)
+
+    page_id: Mapped[int] = mapped_column(
+        ForeignKey("page.id", ondelete="CASCADE"), primary_key=True
+    )
+    chunk_id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = collection_column()
+    position: Mapped[int] = mapped_column(Integer)
+    source_hash_at_compile: Mapped[str]
+
+
+class StatementTable(Base):
+    """A statement of a page's current revision, with the chunks that it cites."""
+
+    __tablename__ = "statement"
+    __table_args__ = (
+        UniqueConstraint("page_id", "position"),
+        Index("statement_chunk_ids_idx", "chunk_ids", postgresql_using="gin"),
+    )
+
+    id: Mapped[int] = key_column()
+    page_id: Mapped[int] = mapped_column(ForeignKey("page.id", ondelete="CASCADE"))
+    collection_id: Mapped[int] = collection_column()
+    position: Mapped[int] = mapped_column(Integer)
+    role: Mapped[str]
+    """``tldr`` or ``body``."""
+    section_position: Mapped[int] = mapped_column(Integer)
+    heading: Mapped[str]
+    kind: Mapped[str]
+    text: Mapped[str]
+    chunk_ids: Mapped[list[int]]
+
+
+class PageLinkTable(Base):
+    """Links between pages, kept by the overview: from the contents, and between siblings."""
+
+    __tablename__ = "page_link"
+    __table_args__ = (Index(None, "target_page_id"),)
+
+    page_id: Mapped[int] = mapped_column(
+        ForeignKey("page.id", ondelete="CASCADE"), primary_key=True
+    )
+    target_page_id: Mapped[int] = mapped_column(
+        ForeignKey("page.id", ondelete="CASCADE"), primary_key=True
+    )
+    collection_id: Mapped[int] = collection_column()
+    kind: Mapped[str]
+    """``contents`` or ``sibling``."""
+    position: Mapped[int] = mapped_column(Integer)
+
+
+class PageRevisionTable(Base):
+    """The last revisions of a page, whole, the current one included."""
+
+    __tablename__ = "page_revision"
+
+    page_id: Mapped[int] = mapped_column(
+        ForeignKey("page.id", ondelete="CASCADE"), primary_key=True
+    )
+    revision: Mapped[int] = mapped_column(Integer, primary_key=True)
+    collection_id: Mapped[int] = collection_column()
+    compiled_at: Mapped[datetime]
+    content: Mapped[dict[str, Any]]
