@@ -22,11 +22,20 @@ StatementKind = Literal["prose", "code", "table"]
 
 GeneratorKind = Literal["extractive", "model"]
 
-StoppedReason = Literal["budget", "quota", "deadline", "done"]
+StoppedReason = Literal["budget", "quota", "outage", "deadline", "done"]
+"""Why a drain ended: our cap, the provider's, a provider that is down, time, or an empty queue."""
 
 Severity = Literal["error", "warning"]
 
 RecordKind = Literal["drift-sweep", "compile", "compile-batch", "lint"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderIdentity:
+    """Names a vector space: vectors of two identities must never be compared."""
+
+    name: str
+    dimension: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +45,9 @@ class Collection:
     id: CollectionId
     name: str
     owner: str
+    embedder: EmbedderIdentity
+    text_search_config: str = "english"
+    """The PostgreSQL configuration that its lexemes are made with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,14 +148,6 @@ class GeneratorIdentity:
     """Provider and model, as ``extractive`` or ``openai:gpt-5-mini``."""
     version: str
     """Changes when prompt, schema or algorithm change, so that pages are written anew."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedderIdentity:
-    """Names a vector space: vectors of two identities must never be compared."""
-
-    name: str
-    dimension: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

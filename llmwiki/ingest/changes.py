@@ -1,0 +1,132 @@
+"""Decides, purely, which chunks of a document stay, change, come and go.
+
+A chunk that says what it said keeps its row, and so its id, its embedding and the citations of
+pages. A section is recognised by its headings, a passage by its content; a passage whose content
+is new takes the row of one that disappeared from the same section, so that the edit shows as a
+change of that chunk and not as a removal and an addition.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from llmwiki.domain import ChunkId
+from llmwiki.store.chunks import ChunkValues, StoredChunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionValues:
+    """A section as it shall be stored, with its passages in reading order."""
+
+    values: ChunkValues
+    passages: tuple[ChunkValues, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassagePlan:
+    """A passage as it shall be stored, and the row that it takes over, if any."""
+
+    values: ChunkValues
+    stored: StoredChunk | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionPlan:
+    """A section as it shall be stored, the row that it takes over, and its passages."""
+
+    values: ChunkValues
+    stored: StoredChunk | None
+    passages: tuple[PassagePlan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPlan:
+    """The whole change of one document's chunks."""
+
+    sections: tuple[SectionPlan, ...]
+    removed: tuple[ChunkId, ...]
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Stored chunks that no target has taken yet, findable under a key."""
+
+    by_key: dict[object, deque[StoredChunk]] = field(default_factory=lambda: defaultdict(deque))
+    taken: set[ChunkId] = field(default_factory=set)
+
+    def put(self, key: object, chunk: StoredChunk) -> None:
+        self.by_key[key].append(chunk)
+
+    def take(self, key: object) -> StoredChunk | None:
+        waiting = self.by_key.get(key)
+        while waiting:
+            chunk = waiting.popleft()
+            if chunk.id not in self.taken:
+                self.taken.add(chunk.id)
+                return chunk
+        return None
+
+
+def plan_changes(stored: Sequence[StoredChunk], target: Sequence[SectionValues]) -> ChunkPlan:
+    """Match the stored chunks of a document with those that it shall have."""
+    stored_sections = [chunk for chunk in stored if chunk.parent_id is None]
+    stored_passages = [chunk for chunk in stored if chunk.parent_id is not None]
+    sections = _match_sections(stored_sections, target)
+    passages = _match_passages(stored_passages, target, sections)
+    plans = tuple(
+        SectionPlan(
+            values=section.values,
+            stored=sections[index],
+            passages=tuple(
+                PassagePlan(values=values, stored=passages[index, place])
+                for place, values in enumerate(section.passages)
+            ),
+        )
+        for index, section in enumerate(target)
+    )
+    kept = {chunk.id for chunk in (*sections, *passages.values()) if chunk is not None}
+    return ChunkPlan(
+        sections=plans, removed=tuple(chunk.id for chunk in stored if chunk.id not in kept)
+    )
+
+
+def _match_sections(
+    stored: Iterable[StoredChunk], target: Sequence[SectionValues]
+) -> list[StoredChunk | None]:
+    """Match by headings, repeated ones in order; then what was renamed, by its content."""
+    pool = _Pool()
+    for chunk in stored:
+        pool.put(("headings", chunk.breadcrumb), chunk)
+        pool.put(("content", chunk.content_hash), chunk)
+    found = [pool.take(("headings", section.values.breadcrumb)) for section in target]
+    return [
+        match or pool.take(("content", section.values.content_hash))
+        for match, section in zip(found, target, strict=True)
+    ]
+
+
+def _match_passages(
+    stored: Iterable[StoredChunk],
+    target: Sequence[SectionValues],
+    sections: Sequence[StoredChunk | None],
+) -> dict[tuple[int, int], StoredChunk | None]:
+    """Match by content in the same section, then anywhere in the document, then by place."""
+    pool = _Pool()
+    for chunk in stored:
+        pool.put(("same section", chunk.parent_id, chunk.content_hash), chunk)
+        pool.put(("anywhere", chunk.content_hash), chunk)
+        pool.put(("place", chunk.parent_id), chunk)
+    places = [
+        (index, place, values.content_hash, section.id if section else None)
+        for index, section in enumerate(sections)
+        for place, values in enumerate(target[index].passages)
+    ]
+    found: dict[tuple[int, int], StoredChunk | None] = {}
+    for index, place, content, parent in places:
+        found[index, place] = pool.take(("same section", parent, content))
+    for index, place, content, _ in places:
+        found[index, place] = found[index, place] or pool.take(("anywhere", content))
+    for index, place, _, parent in places:
+        if parent is not None:
+            found[index, place] = found[index, place] or pool.take(("place", parent))
+    return found

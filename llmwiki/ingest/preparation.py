@@ -1,0 +1,101 @@
+"""Turns one file into what shall be stored of it: purely, without the database."""
+
+import hashlib
+from dataclasses import dataclass
+
+from llmwiki.config import IngestSettings
+from llmwiki.ingest.changes import SectionValues
+from llmwiki.ingest.chunking import chunk_document
+from llmwiki.ingest.metadata import determine_metadata
+from llmwiki.ingest.parsed import PARSER_VERSION, ChunkedSection, ParsedDocument
+from llmwiki.ingest.parsers import parse
+from llmwiki.store.chunks import ChunkValues
+from llmwiki.store.documents import DocumentValues
+from llmwiki.store.embeddings import embedding_text
+from llmwiki.text.hashing import NORMALISER_VERSION, content_hash
+from llmwiki.text.identifiers import find_identifiers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedDocument:
+    """A document ready to be stored, with the texts that its passages are embedded from."""
+
+    values: DocumentValues
+    sections: tuple[SectionValues, ...]
+
+    def texts_to_embed(self) -> dict[str, str]:
+        """Return the text to embed by embedding hash."""
+        return {
+            passage.embedding_hash: passage.search_text
+            for section in self.sections
+            for passage in section.passages
+            if passage.embedding_hash and passage.search_text
+        }
+
+
+def fingerprint(path: str, data: bytes, settings: IngestSettings) -> str:
+    """Return a hash of all that a document's rows follow from: an equal one needs no work."""
+    metadata = determine_metadata(path, {}, settings.rules)
+    recipe = (PARSER_VERSION, NORMALISER_VERSION, str(settings.chunk_tokens), repr(metadata))
+    return content_hash(hashlib.sha256(data).hexdigest(), *recipe)
+
+
+def prepare(path: str, data: bytes, settings: IngestSettings) -> PreparedDocument:
+    """Parse and chunk a file.
+
+    Raises DocumentError when the file cannot be read as what its name says.
+    """
+    parsed = parse(path, data)
+    metadata = determine_metadata(path, parsed.metadata, settings.rules)
+    values = DocumentValues(
+        path=path,
+        title=parsed.title,
+        fingerprint=fingerprint(path, data, settings),
+        byte_size=len(data),
+        attributes=parsed.metadata,
+        evidence_family=metadata.evidence_family,
+        authority_tier=metadata.authority_tier,
+        version=metadata.version,
+    )
+    chunked = chunk_document(parsed, target_tokens=settings.chunk_tokens)
+    return PreparedDocument(values=values, sections=_number(parsed, chunked))
+
+
+def _number(
+    parsed: ParsedDocument, chunked: tuple[ChunkedSection, ...]
+) -> tuple[SectionValues, ...]:
+    position = 0
+    sections = []
+    for section in chunked:
+        breadcrumb = breadcrumb_of(parsed.title, section.path)
+        parent = ChunkValues(
+            position=position,
+            breadcrumb=breadcrumb,
+            text=section.text,
+            content_hash=section.content_hash,
+            token_count=section.token_count,
+        )
+        passages = []
+        for passage in section.passages:
+            position += 1
+            to_embed = embedding_text(breadcrumb, passage.text)
+            passages.append(
+                ChunkValues(
+                    position=position,
+                    breadcrumb=breadcrumb,
+                    text=passage.text,
+                    content_hash=passage.content_hash,
+                    token_count=passage.token_count,
+                    embedding_hash=content_hash(to_embed),
+                    identifiers=find_identifiers(passage.text),
+                    search_text=to_embed,
+                )
+            )
+        position += 1
+        sections.append(SectionValues(values=parent, passages=tuple(passages)))
+    return tuple(sections)
+
+
+def breadcrumb_of(title: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the headings above a passage, the document's title first and once."""
+    return path if path[:1] == (title,) else (title, *path)

@@ -1,0 +1,227 @@
+"""Ingest a folder: discover, plan, then write document by document, each in one transaction."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from sqlalchemy import Engine
+
+from llmwiki.config import IngestSettings
+from llmwiki.domain import Collection, DocumentId
+from llmwiki.errors import ConfigurationError, DocumentError
+from llmwiki.ingest.application import apply_document
+from llmwiki.ingest.discovery import SourceFile, discover
+from llmwiki.ingest.planning import IngestPlan, find_moves, plan_ingest, refuse_shrinking
+from llmwiki.ingest.preparation import PreparedDocument, fingerprint, prepare
+from llmwiki.ingest.reading import read_source
+from llmwiki.ports import Embedder
+from llmwiki.store import collections, documents, embeddings
+from llmwiki.store.documents import StoredDocument
+
+log = structlog.get_logger()
+
+PASSAGES_PER_BATCH = 256
+"""Passages gathered before they are embedded: bounds memory and fills a service's batches."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with a path, the number of files written so far, and the number to write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestReport:
+    """What an ingest did, in documents; ``embedded`` counts texts."""
+
+    added: int
+    changed: int
+    moved: int
+    removed: int
+    unchanged: int
+    ignored: int
+    embedded: int
+    problems: tuple[DocumentError, ...]
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Carries out a plan and counts what it did."""
+
+    engine: Engine
+    embedder: Embedder
+    collection: Collection
+    plan: IngestPlan
+    progress: Progress
+    written: int = 0
+    embedded: int = 0
+
+    def write(self, batch: list[PreparedDocument]) -> None:
+        """Embed first and without a transaction, so that a failure leaves every document whole."""
+        texts: dict[str, str] = {}
+        for document in batch:
+            texts |= document.texts_to_embed()
+        self.embedded += embeddings.embed_missing(
+            self.engine, self.collection, self.embedder, texts
+        )
+        for document in batch:
+            path = document.values.path
+            with self.engine.connect() as connection:
+                apply_document(connection, self.collection, document, self.plan.writes[path])
+                connection.commit()
+            self.written += 1
+            self.progress(path, self.written, len(self.plan.writes))
+
+    def remove(self) -> None:
+        """Remove what is gone from the folder, and note that the collection is up to date."""
+        for path, document_id in self.plan.removals.items():
+            with self.engine.connect() as connection:
+                documents.delete_document(connection, document_id)
+                connection.commit()
+            log.info("ingest.document.removed", path=path)
+        with self.engine.connect() as connection:
+            collections.note_ingest(connection, self.collection)
+            connection.commit()
+
+
+def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different thing
+    engine: Engine,
+    embedder: Embedder,
+    settings: IngestSettings,
+    roots: Sequence[Path],
+    name: str,
+    *,
+    owner: str = collections.DEFAULT_OWNER,
+    allow_shrink: bool = False,
+    progress: Progress = lambda _path, _done, _total: None,
+) -> tuple[Collection, IngestReport]:
+    """Bring a collection to the state of the folders, and nothing else.
+
+    A file that cannot be read is reported and its document kept as it was. Raises UsageError for
+    roots that cannot be, ShrinkRefusedError before anything is written, ConfigurationError when
+    the collection belongs to another embedder, ProviderError when embedding fails for good: what
+    was written by then stays, whole documents only, and the next run goes on from there.
+    """
+    discovery = discover(roots)
+    files = {file.path: file for file in discovery.files}
+    collection = _open_collection(engine, embedder, name, owner)
+    problems = list(discovery.problems)
+    found = dict(_fingerprints(files.values(), settings, problems))
+    with engine.connect() as connection:
+        stored = documents.stored_documents(connection, collection)
+    present = frozenset(files) | {problem.path for problem in discovery.problems}
+    moves = find_moves(
+        found,
+        present,
+        stored,
+        lambda ids: _stored_passages(engine, ids),
+        lambda path: _passages(files[path], settings),
+    )
+    plan = plan_ingest(found, present, stored, moves)
+    if not allow_shrink:
+        refuse_shrinking(plan, len(stored), len(found))
+    writer = _Writer(engine, embedder, collection, plan, progress)
+    for batch in _batches(_prepare_all(plan, files, settings, problems)):
+        writer.write(batch)
+    writer.remove()
+    return collection, _report(plan, stored, discovery.ignored, writer.embedded, problems)
+
+
+def _open_collection(engine: Engine, embedder: Embedder, name: str, owner: str) -> Collection:
+    with engine.connect() as connection:
+        collection = collections.find_collection(connection, name, owner)
+        if collection is None:
+            collection = collections.create_collection(connection, name, owner, embedder.identity)
+            connection.commit()
+    if collection.embedder != embedder.identity:
+        raise ConfigurationError(
+            f"collection {name!r} was embedded with {collection.embedder.name} "
+            f"({collection.embedder.dimension} dimensions), but {embedder.identity.name} "
+            f"({embedder.identity.dimension}) is configured; configure the former, or run "
+            f"`llmwiki reembed --collection {name}` to change over"
+        )
+    return collection
+
+
+def _fingerprints(
+    files: Iterable[SourceFile], settings: IngestSettings, problems: list[DocumentError]
+) -> Iterator[tuple[str, str]]:
+    for file in files:
+        try:
+            data = read_source(file, max_bytes=settings.max_file_bytes)
+        except DocumentError as problem:
+            problems.append(problem)
+        else:
+            yield file.path, fingerprint(file.path, data, settings)
+
+
+def _stored_passages(
+    engine: Engine, document_ids: list[DocumentId]
+) -> Mapping[DocumentId, Counter[str]]:
+    passages: dict[DocumentId, Counter[str]] = defaultdict(Counter)
+    with engine.connect() as connection:
+        for document_id, hash_ in documents.passage_hashes(connection, document_ids):
+            passages[document_id][hash_] += 1
+    return passages
+
+
+def _passages(file: SourceFile, settings: IngestSettings) -> Counter[str]:
+    try:
+        prepared = prepare(
+            file.path, read_source(file, max_bytes=settings.max_file_bytes), settings
+        )
+    except DocumentError:
+        return Counter()  # reported when the file's turn comes
+    return Counter(
+        passage.content_hash for section in prepared.sections for passage in section.passages
+    )
+
+
+def _prepare_all(
+    plan: IngestPlan,
+    files: Mapping[str, SourceFile],
+    settings: IngestSettings,
+    problems: list[DocumentError],
+) -> Iterator[PreparedDocument]:
+    for path in plan.writes:
+        try:
+            data = read_source(files[path], max_bytes=settings.max_file_bytes)
+            yield prepare(path, data, settings)
+        except DocumentError as problem:
+            log.warning("ingest.document.failed", path=path, problem=problem.problem)
+            problems.append(problem)
+
+
+def _batches(prepared: Iterator[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
+    batch: list[PreparedDocument] = []
+    passages = 0
+    for document in prepared:
+        batch.append(document)
+        passages += sum(len(section.passages) for section in document.sections)
+        if passages >= PASSAGES_PER_BATCH:
+            yield batch
+            batch, passages = [], 0
+    if batch:
+        yield batch
+
+
+def _report(
+    plan: IngestPlan,
+    stored: Mapping[str, StoredDocument],
+    ignored: int,
+    embedded: int,
+    problems: list[DocumentError],
+) -> IngestReport:
+    failed = {problem.path for problem in problems}
+    written = [path for path in plan.writes if path not in failed]
+    moved = sum(path in plan.moved for path in written)
+    changed = sum(path in stored for path in written)
+    return IngestReport(
+        added=len(written) - moved - changed,
+        changed=changed,
+        moved=moved,
+        removed=len(plan.removals),
+        unchanged=plan.unchanged,
+        ignored=ignored,
+        embedded=embedded,
+        problems=tuple(problems),
+    )

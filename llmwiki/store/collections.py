@@ -1,0 +1,92 @@
+"""Collections: find, list, create."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, RowMapping, func, insert, select, update
+
+from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
+from llmwiki.errors import UnknownNameError
+from llmwiki.store.tables import CollectionTable
+
+DEFAULT_OWNER = "system"
+
+
+def find_collection(connection: Connection, name: str, owner: str) -> Collection | None:
+    """Return the owner's collection of that name, if there is one."""
+    row = (
+        connection.execute(
+            select(CollectionTable).where(
+                CollectionTable.name == name, CollectionTable.owner == owner
+            )
+        )
+        .mappings()
+        .one_or_none()
+    )
+    return _collection(row) if row else None
+
+
+def select_collections(
+    connection: Connection, *, name: str | None = None, owners: Sequence[str] | None = None
+) -> tuple[Collection, ...]:
+    """Return the collections of that name and of those owners, all where neither is given.
+
+    Raises UnknownNameError when a name is given and nothing matches; the message lists what
+    there is.
+    """
+    query = select(CollectionTable).order_by(CollectionTable.name, CollectionTable.owner)
+    if name is not None:
+        query = query.where(CollectionTable.name == name)
+    if owners is not None:
+        query = query.where(CollectionTable.owner.in_(owners))
+    found = tuple(_collection(row) for row in connection.execute(query).mappings())
+    if not found and name is not None:
+        names = connection.scalars(select(CollectionTable.name).distinct().order_by("name"))
+        known = ", ".join(names) or "none yet; run `llmwiki ingest PATH --collection NAME`"
+        raise UnknownNameError(f"no collection {name!r}; known: {known}")
+    return found
+
+
+def create_collection(
+    connection: Connection, name: str, owner: str, embedder: EmbedderIdentity
+) -> Collection:
+    """Create a collection whose vectors come from the given embedder."""
+    row = (
+        connection.execute(
+            insert(CollectionTable)
+            .values(name=name, owner=owner, embedder=embedder.name, dimension=embedder.dimension)
+            .returning(CollectionTable)
+        )
+        .mappings()
+        .one()
+    )
+    return _collection(row)
+
+
+def set_embedder(
+    connection: Connection, collection: Collection, embedder: EmbedderIdentity
+) -> None:
+    """Switch the collection to another vector space."""
+    connection.execute(
+        update(CollectionTable)
+        .where(CollectionTable.id == collection.id)
+        .values(embedder=embedder.name, dimension=embedder.dimension)
+    )
+
+
+def note_ingest(connection: Connection, collection: Collection) -> None:
+    """Record that the collection's documents were brought up to date now."""
+    connection.execute(
+        update(CollectionTable)
+        .where(CollectionTable.id == collection.id)
+        .values(ingested_at=func.now())
+    )
+
+
+def _collection(row: RowMapping) -> Collection:
+    return Collection(
+        id=CollectionId(row["id"]),
+        name=row["name"],
+        owner=row["owner"],
+        embedder=EmbedderIdentity(name=row["embedder"], dimension=row["dimension"]),
+        text_search_config=row["text_search_config"],
+    )

@@ -1,0 +1,16 @@
+"""Globs over document paths, with ``**`` for any number of folders."""
+
+import re
+from functools import lru_cache
+
+
+def matches_glob(path: str, pattern: str) -> bool:
+    """Tell whether the whole path matches: ``*`` stays in a folder, ``**`` crosses folders."""
+    return _compile(pattern).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    expressions = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(expressions.get(part) or re.escape(part) for part in parts))
