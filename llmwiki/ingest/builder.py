@@ -1,0 +1,130 @@
+"""Collects headings, paragraphs, list items, code and tables into sections."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from llmwiki.ingest.gfm import code_block, fold, table_block
+from llmwiki.ingest.parsed import Block, ParsedDocument, Section
+
+
+@dataclass(slots=True)
+class _Item:
+    """One list item that is still open."""
+
+    marker: str
+    has_line: bool = False
+    at_end: bool = False
+    """The last line collected belongs to this item, so that more text continues it."""
+
+
+class DocumentBuilder:
+    """Takes the pieces of a document in reading order, whatever nests them."""
+
+    def __init__(self) -> None:
+        self._sections: list[Section] = []
+        self._headings: list[tuple[int, str]] = []
+        self._open: list[tuple[int, str]] = []
+        self._blocks: list[Block] = []
+        self._items: list[_Item] = []
+        self._lines: list[str] = []
+
+    def heading(self, level: int, text: str) -> None:
+        """Begin a section; a heading without text begins none."""
+        text = fold(text)
+        if not text:
+            return
+        self._close_section()
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        self._open.append((level, text))
+        self._headings.append((level, text))
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph, or a part of the item that is open."""
+        text = text.strip()
+        if not text:
+            return
+        if self._items:
+            self._continue_item(fold(text))
+        else:
+            self.end_list()
+            self._blocks.append(Block(kind="paragraph", text=text))
+
+    def begin_item(self, marker: str) -> None:
+        """Open a list item inside those already open."""
+        if self._items:
+            self._items[-1].at_end = False
+        self._items.append(_Item(marker))
+
+    def end_item(self) -> None:
+        """Close the innermost item."""
+        self._items.pop()
+
+    def end_list(self) -> None:
+        """Close a list; a nested one goes on as lines of the outer one."""
+        if not self._items:
+            self._flush_lines()
+
+    def code(self, text: str, language: str = "") -> None:
+        """Add a code block; it cuts the list that it stands in."""
+        if text.strip():
+            self._cut_in(code_block(text, language))
+
+    def table(self, rows: Sequence[Sequence[str]], *, has_header: bool) -> None:
+        """Add a table; it cuts the list that it stands in."""
+        block = table_block(rows, has_header=has_header)
+        if block is not None:
+            self._cut_in(block)
+
+    def document(
+        self, path: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+    ) -> ParsedDocument:
+        """Return what was collected; ``title`` stands in where no heading is the only top one."""
+        self._close_section()
+        return ParsedDocument(
+            title=self._only_top_heading() or fold(title) or self._first_heading(path),
+            sections=tuple(self._sections),
+            metadata=metadata or {},
+        )
+
+    def _continue_item(self, text: str) -> None:
+        item = self._items[-1]
+        indent = "  " * (len(self._items) - 1)
+        if not item.has_line:
+            self._lines.append(f"{indent}{item.marker} {text}")
+        elif item.at_end:
+            self._lines[-1] += f" {text}"
+        elif self._lines:
+            self._lines.append(f"{indent}  {text}")
+        else:
+            self._blocks.append(Block(kind="paragraph", text=text))
+            return
+        item.has_line = item.at_end = True
+
+    def _cut_in(self, block: Block) -> None:
+        self._flush_lines()
+        self._blocks.append(block)
+
+    def _flush_lines(self) -> None:
+        if self._lines:
+            self._blocks.append(Block(kind="list", text="\n".join(self._lines)))
+        self._lines = []
+        for item in self._items:
+            item.at_end = False
+
+    def _close_section(self) -> None:
+        self._flush_lines()
+        if self._blocks or self._open:
+            path = tuple(text for _, text in self._open)
+            self._sections.append(Section(path=path, blocks=tuple(self._blocks)))
+        self._blocks = []
+
+    def _only_top_heading(self) -> str:
+        top = min((level for level, _ in self._headings), default=0)
+        texts = [text for level, text in self._headings if level == top]
+        return texts[0] if len(texts) == 1 else ""
+
+    def _first_heading(self, path: str) -> str:
+        return self._headings[0][1] if self._headings else PurePosixPath(path).stem

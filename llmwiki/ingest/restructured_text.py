@@ -1,0 +1,110 @@
+"""reStructuredText, as docutils and Sphinx write it, becomes sections and blocks."""
+
+from collections.abc import Iterator
+
+from docutils import nodes
+from docutils.frontend import Values, get_default_settings
+from docutils.parsers.rst import Parser
+from docutils.transforms.references import (
+    AnonymousHyperlinks,
+    ExternalTargets,
+    Footnotes,
+    IndirectHyperlinks,
+    PropagateTargets,
+    Substitutions,
+)
+from docutils.utils import new_document
+
+from llmwiki.ingest.builder import DocumentBuilder
+from llmwiki.ingest.parsed import ParsedDocument
+from llmwiki.ingest.rst_rendering import inline_text, render
+from llmwiki.ingest.rst_tolerance import tolerance
+
+_NEVER = 5
+"""Above every level of docutils' messages."""
+
+_SUBSTITUTION_LIMIT = 10_000
+"""Characters of one definition with those that it uses, as they could double at each step."""
+
+_BIBLIOGRAPHIC = frozenset(
+    {
+        "address", "author", "authors", "contact", "copyright", "date", "organization",
+        "revision", "status", "version",
+    }
+)  # fmt: skip
+
+
+def parse_restructured_text(path: str, text: str) -> ParsedDocument:
+    """Parse a document; broken markup costs its structure, never its words."""
+    document = _read(path, text)
+    metadata = _take_metadata(document)
+    builder = DocumentBuilder()
+    render(document, builder)
+    return builder.document(path, title=str(metadata.get("title", "")), metadata=metadata)
+
+
+def _read(path: str, text: str) -> nodes.document:
+    document = new_document(path, _settings(text))
+    with tolerance():
+        Parser().parse(text, document)
+        document.settings.line_length_limit = _SUBSTITUTION_LIMIT
+        _name_undefined_substitutions(document)
+        document.transformer.add_transforms(
+            [
+                Substitutions,
+                PropagateTargets,
+                AnonymousHyperlinks,
+                IndirectHyperlinks,
+                Footnotes,
+                ExternalTargets,
+            ]
+        )
+        document.transformer.apply_transforms()
+    return document
+
+
+def _settings(text: str) -> Values:
+    """Forbid docutils to read files, to print, and to give up."""
+    settings = get_default_settings(Parser)
+    settings.file_insertion_enabled = False
+    settings.raw_enabled = False
+    settings.report_level = settings.halt_level = _NEVER
+    settings.warning_stream = False
+    settings.smart_quotes = False
+    settings.syntax_highlight = "none"
+    settings.line_length_limit = len(text) + 1
+    return settings
+
+
+def _name_undefined_substitutions(document: nodes.document) -> None:
+    """Leave the name where the definition is in Sphinx's configuration, as for ``|version|``."""
+    for reference in list(document.findall(nodes.substitution_reference)):
+        if reference["refname"].lower() not in document.substitution_names:
+            reference.replace_self(nodes.Text(reference.astext()))
+
+
+def _take_metadata(document: nodes.document) -> dict[str, str]:
+    """Remove the fields at the very top, and those below the title that docutils knows."""
+    first = next(_visible(document), None)
+    if isinstance(first, nodes.section):
+        after_title = next(_visible(first, start=1), None)
+        if isinstance(after_title, nodes.field_list) and _BIBLIOGRAPHIC.issuperset(
+            name.lower() for name in _fields(after_title)
+        ):
+            first = after_title
+    if not isinstance(first, nodes.field_list):
+        return {}
+    first.parent.remove(first)
+    return _fields(first)
+
+
+def _visible(node: nodes.Element, start: int = 0) -> Iterator[nodes.Node]:
+    invisible = (nodes.comment, nodes.substitution_definition, nodes.system_message, nodes.target)
+    return (child for child in node.children[start:] if not isinstance(child, invisible))
+
+
+def _fields(fields: nodes.field_list) -> dict[str, str]:
+    return {
+        inline_text(name): inline_text(body)
+        for name, body in (field.children for field in fields.children)
+    }
