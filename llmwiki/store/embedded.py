@@ -12,7 +12,6 @@ import atexit
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +23,12 @@ from sqlalchemy import URL
 
 from llmwiki.errors import DatabaseError
 from llmwiki.store.embedded_account import MARKER, choose_account, make_home
-from llmwiki.store.embedded_cluster import OWNER, PORT, START_SECONDS, Cluster
+from llmwiki.store.embedded_cluster import MAINTENANCE_DATABASE, OWNER, PORT, Cluster
 from llmwiki.store.embedded_locks import FileLock
 from llmwiki.store.embedded_programs import find_programs
 
 DATABASE = "llmwiki"
 _LOCK_SECONDS = 180.0
-_RETRY_SECONDS = 0.1
 
 
 class EmbeddedServer:
@@ -52,7 +50,7 @@ class EmbeddedServer:
         home = path.expanduser().resolve()
         try:
             return cls(home, _uses.add(home, settings or {}))
-        except OSError as error:
+        except (OSError, psycopg.Error) as error:
             raise DatabaseError(f"embedded PostgreSQL in {home}: {error}") from error
 
     def __enter__(self) -> Self:
@@ -149,23 +147,16 @@ def _leave(use: _Use) -> None:
 
 
 def _ensure_database(socket_folder: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            with psycopg.connect(
-                host=str(socket_folder), port=PORT, user=OWNER, dbname="postgres", autocommit=True
-            ) as connection:
-                found = connection.execute(
-                    "SELECT FROM pg_database WHERE datname = %s", [DATABASE]
-                ).fetchone()
-                if found is None:
-                    connection.execute(f"CREATE DATABASE {DATABASE}")
-                return
-        except psycopg.OperationalError as error:
-            # It accepts connections before it serves them when it recovers from a crash.
-            if time.monotonic() > deadline:
-                raise DatabaseError(f"the embedded PostgreSQL does not answer: {error}") from error
-            time.sleep(_RETRY_SECONDS)
+    with psycopg.connect(
+        host=str(socket_folder),
+        port=PORT,
+        user=OWNER,
+        dbname=MAINTENANCE_DATABASE,
+        autocommit=True,
+    ) as connection:
+        query = "SELECT FROM pg_database WHERE datname = %s"
+        if connection.execute(query, [DATABASE]).fetchone() is None:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
 
 
 _uses = _Uses()

@@ -41,7 +41,7 @@ class Account:
     def first_closed_folder(self, folder: Path) -> Path | None:
         """Return the topmost existing folder, down to this one, that bars the account."""
         for step in (*reversed(folder.parents), folder):
-            if step.exists() and not self.can_enter(step):
+            if step.is_dir() and not self.can_enter(step):
                 return step
         return None
 

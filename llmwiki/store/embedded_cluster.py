@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
 from llmwiki.errors import DatabaseError
 from llmwiki.store.embedded_account import give
 from llmwiki.store.embedded_locks import POLL_SECONDS, FileLock
@@ -27,8 +29,10 @@ from llmwiki.store.embedded_programs import POSTGRESQL_MAJOR, Programs
 
 OWNER = "llmwiki"
 PORT = 5432
+MAINTENANCE_DATABASE = "postgres"
 START_SECONDS = 60
 
+_SOCKET_NAME = f".s.PGSQL.{PORT}"
 _LARGEST_LOG = 10_000_000
 _SOCKET_PREFIX = "llmwiki-socket-"
 # Within the 107 bytes of a socket address, and free of what connection strings give a meaning.
@@ -60,15 +64,18 @@ class Cluster:
         """Return the socket folder of the server, which is started, or made, if need be."""
         with FileLock(self.home / "alive.lock") as alive:
             deadline = time.monotonic() + START_SECONDS
-            while not alive.try_exclusive():
-                if (folder := self.socket_folder()) and _accepts(folder):
+            while True:
+                nobody_alive = alive.try_exclusive()
+                folder = self.socket_folder()
+                if folder and _serves(folder):
                     return folder
-                # Starting, or shutting down, or an initdb that outlived its parent.
+                # One that listens without our lock was started by hand, and is on its way.
+                if nobody_alive and not (folder and _listens(folder)):
+                    break
+                # Recovering, shutting down, orphans of a killed server, or a live initdb.
                 if time.monotonic() > deadline:
                     raise self._failure("the server that is running does not answer")
                 time.sleep(POLL_SECONDS)
-            if (folder := self.socket_folder()) and _accepts(folder):
-                return folder  # started by hand, so without our lock
             self._initialise(settings, alive)
             return self._start(settings, alive)
 
@@ -124,9 +131,10 @@ class Cluster:
 
     def _start(self, settings: Mapping[str, str], alive: FileLock) -> Path:
         folder = self._make_socket_folder()
-        # No process of the server is alive, so the note is stale; PostgreSQL would refuse to
+        # No process of the server is alive, so its notes are stale; PostgreSQL would refuse to
         # start if its process number had meanwhile gone to another process of the account.
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        for note in (self.data / "postmaster.pid", folder / f"{_SOCKET_NAME}.lock"):
+            note.unlink(missing_ok=True)
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
         chosen = _DEFAULT_SETTINGS | dict(settings)
@@ -167,10 +175,21 @@ class Cluster:
         )
 
 
-def _accepts(folder: Path) -> bool:
+def _listens(folder: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as client:
         try:
-            client.connect(str(folder / f".s.PGSQL.{PORT}"))
+            client.connect(str(folder / _SOCKET_NAME))
         except OSError:
             return False
+    return True
+
+
+def _serves(folder: Path) -> bool:
+    # Listening is not enough: the orphans of a killed server keep its socket open for a moment.
+    try:
+        psycopg.connect(
+            host=str(folder), port=PORT, user=OWNER, dbname=MAINTENANCE_DATABASE, connect_timeout=5
+        ).close()
+    except psycopg.OperationalError:
+        return False
     return True
