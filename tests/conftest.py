@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 
+from llmwiki.store import migrations
 from llmwiki.store.embedded import EmbeddedServer
 
 SERVER_VARIABLE = "LLMWIKI_TEST_DATABASE_URL"
@@ -93,8 +94,7 @@ def template_database(_admin: Engine) -> Iterator[str]:
     name = f"llmwiki_template_{uuid.uuid4().hex[:12]}"
     _execute(_admin, f"CREATE DATABASE {name}")
     engine = create_engine(_admin.url.set(database=name))
-    with engine.begin() as connection:
-        connection.execute(text("CREATE EXTENSION vector"))
+    migrations.upgrade(engine)
     engine.dispose()
     yield name
     _execute(_admin, f"DROP DATABASE {name} WITH (FORCE)")
