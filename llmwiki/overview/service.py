@@ -1,0 +1,158 @@
+"""Brings topics, their edges, their pages' rows, the contents and the links up to date."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlalchemy import Connection, Engine
+
+from llmwiki.config import OverviewSettings
+from llmwiki.domain import Collection, TopicId
+from llmwiki.overview.contents import Entry, summarise_contents, write_contents
+from llmwiki.overview.outline import DocumentOutline, ProposedTopic, SectionOutline
+from llmwiki.overview.reconciliation import KnownTopic, Reconciliation, reconcile
+from llmwiki.overview.topics import propose_topics
+from llmwiki.ports import Embedder
+from llmwiki.store import contents, embeddings, topics
+from llmwiki.store.topics import PassageRow, TopicRow
+from llmwiki.text.hashing import content_hash
+
+SIBLINGS_EACH_SIDE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewReport:
+    """What a refresh found: topics that live now, and how they changed."""
+
+    topics: int
+    added: int
+    retired: int
+    reanchored: int
+    contents_changed: bool
+
+
+def refresh_overview(
+    engine: Engine, embedder: Embedder, settings: OverviewSettings, collection: Collection
+) -> OverviewReport:
+    """Derive the table of contents anew, in one transaction, keeping every key it can.
+
+    Calls the embedder once at most, for the contents page, and only where that page changed.
+    """
+    with engine.connect() as connection:
+        proposed = propose_topics(_outlines(topics.passages(connection, collection)), settings)
+        known = topics.all_topics(connection, collection)
+        reconciliation = reconcile(proposed, map(_known, known))
+        new_ids = _apply(connection, collection, proposed, known, reconciliation)
+        reanchored = topics.reanchor_pages(connection, collection)
+        entries = _entries(proposed, reconciliation)
+        title = f"Overview of {collection.name}"
+        summary = summarise_contents(collection.name, entries)
+        to_embed = embeddings.page_embedding_text(title, summary, [])
+        _, changed = contents.save_overview(
+            connection,
+            collection,
+            title=title,
+            summary=summary,
+            body=write_contents(entries),
+            embedding_hash=content_hash(to_embed),
+        )
+        if changed or new_ids or reconciliation.gone:
+            contents.relink(connection, collection, siblings=SIBLINGS_EACH_SIDE)
+        connection.commit()
+    embeddings.embed_missing(engine, collection, embedder, {content_hash(to_embed): to_embed})
+    return OverviewReport(
+        topics=len(proposed),
+        added=len(new_ids),
+        retired=len(reconciliation.gone),
+        reanchored=reanchored,
+        contents_changed=changed,
+    )
+
+
+def _outlines(rows: Iterable[PassageRow]) -> Iterator[DocumentOutline]:
+    for (path, title), document in groupby(
+        rows, key=lambda row: (row.document_path, row.document_title)
+    ):
+        sections = [
+            _section(breadcrumb, list(passages))
+            for (_, breadcrumb), passages in groupby(
+                document, key=lambda row: (row.section_position, row.breadcrumb)
+            )
+        ]
+        yield DocumentOutline(path=path, title=title, sections=tuple(sections))
+
+
+def _section(breadcrumb: tuple[str, ...], passages: Sequence[PassageRow]) -> SectionOutline:
+    return SectionOutline(
+        breadcrumb=breadcrumb,
+        chunk_ids=tuple(passage.chunk_id for passage in passages),
+        content_hashes=tuple(passage.content_hash for passage in passages),
+        token_counts=tuple(passage.token_count for passage in passages),
+    )
+
+
+def _known(topic: TopicRow) -> KnownTopic:
+    return KnownTopic(
+        id=topic.id,
+        key=topic.key,
+        retired=topic.retired,
+        chunk_ids=frozenset(topic.chunk_ids),
+    )
+
+
+def _apply(
+    connection: Connection,
+    collection: Collection,
+    proposed: Sequence[ProposedTopic],
+    known: Iterable[TopicRow],
+    reconciliation: Reconciliation,
+) -> list[TopicId]:
+    """Write what differs; return the ids of the new topics."""
+    stored = {topic.id: topic for topic in known}
+    topics.retire_topics(connection, reconciliation.gone)
+    contents.retire_pages(connection, reconciliation.gone)
+    new = [
+        (key, proposed[index].title, proposed[index].folder, index)
+        for index, key in reconciliation.new_keys.items()
+    ]
+    new_ids = topics.insert_topics(connection, collection, new)
+    contents.add_pages(
+        connection,
+        collection,
+        [(topic_id, key, title) for topic_id, (key, title, _, _) in zip(new_ids, new, strict=True)],
+    )
+    moved, edges = [], []
+    for topic_id, index in zip(new_ids, reconciliation.new_keys, strict=True):
+        edges.append((topic_id, proposed[index].chunk_ids))
+    for index, topic in reconciliation.continued.items():
+        row, proposal = stored[topic.id], proposed[index]
+        if (row.title, row.folder, row.position, row.retired) != (
+            proposal.title,
+            proposal.folder,
+            index,
+            False,
+        ):
+            moved.append((topic.id, proposal.title, proposal.folder, index))
+        if row.chunk_ids != proposal.chunk_ids:
+            edges.append((topic.id, proposal.chunk_ids))
+    topics.update_topics(connection, moved)
+    contents.revive_pages(
+        connection, [topic.id for topic in reconciliation.continued.values() if topic.retired]
+    )
+    topics.set_topic_chunks(connection, collection, edges)
+    return new_ids
+
+
+def _entries(proposed: Sequence[ProposedTopic], reconciliation: Reconciliation) -> list[Entry]:
+    return [
+        Entry(
+            slug=(
+                reconciliation.continued[index].key
+                if index in reconciliation.continued
+                else reconciliation.new_keys[index]
+            ),
+            title=topic.title,
+            folder=topic.folder,
+        )
+        for index, topic in enumerate(proposed)
+    ]
