@@ -38,7 +38,7 @@ class Programs:
         program and whatever the program starts.
         """
         ours = self.account.is_current
-        with log.open("ab") as output:
+        with open(log, "ab", opener=_private) as output:  # noqa: PTH123 - Path has no opener
             try:
                 return subprocess.run(  # noqa: S603 - programs of the wheel, arguments of ours
                     [str(self.folder / command[0]), *command[1:]],
@@ -59,6 +59,10 @@ class Programs:
                 ).returncode
             except (OSError, subprocess.TimeoutExpired) as error:
                 raise DatabaseError(f"{command[0]} of the embedded PostgreSQL: {error}") from error
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)  # statements in the log may quote the documents
 
 
 def find_programs(home: Path, account: Account) -> Programs:

@@ -1,7 +1,7 @@
 """From a database URL to a SQLAlchemy engine; the only place that opens databases."""
 
-import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +146,7 @@ def require_pgvector(engine: Engine) -> ServerFacts:
 def _open_embedded(path: str) -> Database:
     if not path:
         raise ConfigurationError("embedded: lacks the path of a folder, as `embedded:./database`")
-    if os.name == "nt":
+    if sys.platform == "win32":
         raise DatabaseError(
             "the embedded PostgreSQL is for Linux and macOS; use a postgresql:// URL"
         )

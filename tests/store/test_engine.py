@@ -146,3 +146,11 @@ def test_a_recent_pgvector_will_do_whether_created_yet_or_not(
 def test_embedded_without_a_path_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="path"):
         open_database("embedded:")
+
+
+def test_embedded_on_windows_is_refused_with_the_alternative(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(DatabaseError, match=r"Linux and macOS.*postgresql://"):
+        open_database("embedded:database")
