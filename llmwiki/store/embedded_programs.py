@@ -38,7 +38,7 @@ class Programs:
         program and whatever the program starts.
         """
         ours = self.account.is_current
-        with open(log, "ab", opener=_private) as output:  # noqa: PTH123 - Path has no opener
+        with open(log, "ab", opener=_private) as output:
             try:
                 return subprocess.run(  # noqa: S603 - programs of the wheel, arguments of ours
                     [str(self.folder / command[0]), *command[1:]],
