@@ -1,1 +1,1 @@
-"""TODO."""
+"""Notices that sources moved: recorded edges against current ones, never a latch."""

@@ -1,0 +1,232 @@
+"""The compile queue: stale pages, claimed oldest first under a lease with a fencing token."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from llmwiki.domain import Collection, CollectionId, PageId, StaleReason, Topic, TopicId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedPage:
+    """A stale page with what decides whether it needs a compile at all."""
+
+    page_id: PageId
+    topic: Topic
+    source_hash: str | None
+    recipe_hash: str | None
+    generator_kind: str | None
+    body_length: int
+    reasons: tuple[StaleReason, ...]
+    stale_since: datetime
+    tokens: int
+    """Tokens of the topic's passages now."""
+    lease_token: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCounts:
+    """How the queue stands. A page can wait for its retry, its lease, or a person."""
+
+    stale: int
+    quarantined: int
+    waiting: int
+    leased: int
+
+
+_WAITING = """
+    p.stale AND p.retired_at IS NULL AND p.quarantined_at IS NULL
+    AND (p.not_before IS NULL OR p.not_before <= now())
+    AND (p.lease_until IS NULL OR p.lease_until <= now())
+    AND p.collection_id = ANY(:collections)
+    AND (:may_replace_model OR p.generator_kind IS DISTINCT FROM 'model')
+"""
+
+_COLUMNS = """
+    p.id, p.collection_id, p.slug, p.source_hash, p.recipe_hash, p.generator_kind,
+    length(p.body) AS body_length, p.stale_reasons, p.stale_since, p.lease_token,
+    t.id AS topic_id, t.key, t.title,
+    (SELECT coalesce(sum(c.token_count), 0)
+     FROM topic_chunk tc JOIN chunk c ON c.id = tc.chunk_id
+     WHERE tc.topic_id = t.id) AS tokens
+"""
+
+_CLAIM = f"""
+WITH next AS (
+    SELECT p.id FROM page p
+    WHERE {_WAITING}
+    ORDER BY p.stale_since, p.id
+    LIMIT :limit
+    FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE page
+    SET lease_token = lease_token + 1, lease_until = now() + :lease
+    FROM next WHERE page.id = next.id
+    RETURNING page.*
+)
+SELECT {_COLUMNS}
+FROM claimed p JOIN topic t ON t.id = p.topic_id
+ORDER BY p.stale_since, p.id
+"""  # noqa: S608 - composed of constants
+
+_PEEK = f"""
+SELECT {_COLUMNS}
+FROM page p JOIN topic t ON t.id = p.topic_id
+WHERE {_WAITING}
+ORDER BY p.stale_since, p.id
+"""  # noqa: S608 - composed of constants
+
+
+def claim(
+    connection: Connection,
+    collections: Iterable[Collection],
+    *,
+    limit: int,
+    lease: timedelta,
+    may_replace_model: bool,
+) -> list[QueuedPage]:
+    """Lease up to ``limit`` pages, oldest first; commit at once, before any call.
+
+    Each claim raises the page's token, so a worker that lost its lease cannot write any more.
+    Without ``may_replace_model`` a page that a model wrote is passed over.
+    """
+    rows = connection.execute(
+        text(_CLAIM),
+        {
+            "collections": [collection.id for collection in collections],
+            "limit": limit,
+            "lease": lease,
+            "may_replace_model": may_replace_model,
+        },
+    )
+    return [_queued(row) for row in rows]
+
+
+def peek(
+    connection: Connection, collections: Iterable[Collection], *, may_replace_model: bool
+) -> list[QueuedPage]:
+    """Return the pages that could be claimed now, in the order of claiming."""
+    rows = connection.execute(
+        text(_PEEK),
+        {
+            "collections": [collection.id for collection in collections],
+            "may_replace_model": may_replace_model,
+        },
+    )
+    return [_queued(row) for row in rows]
+
+
+def release(connection: Connection, pages: Sequence[QueuedPage]) -> None:
+    """Give up leases without counting an attempt."""
+    _for_each(
+        connection,
+        "UPDATE page SET lease_until = NULL WHERE id = :page AND lease_token = :token",
+        pages,
+    )
+
+
+def clear_stale(connection: Connection, pages: Sequence[QueuedPage]) -> None:
+    """End the leases of pages whose sources are again what they were compiled from."""
+    _for_each(
+        connection,
+        """
+        UPDATE page
+        SET stale = false, stale_since = NULL, stale_reasons = '{}', lease_until = NULL,
+            attempts = 0, not_before = NULL, last_error = NULL
+        WHERE id = :page AND lease_token = :token
+        """,
+        pages,
+    )
+
+
+def note_failure(
+    connection: Connection,
+    page: QueuedPage,
+    error: str,
+    *,
+    retry_after: timedelta,
+    max_attempts: int,
+) -> None:
+    """Count a failed attempt: the page keeps its text, waits, and after enough is quarantined."""
+    connection.execute(
+        text(
+            """
+            UPDATE page
+            SET attempts = attempts + 1, last_error = :error, lease_until = NULL,
+                not_before = now() + :retry_after,
+                quarantined_at = CASE WHEN attempts + 1 >= :max_attempts THEN now() END
+            WHERE id = :page AND lease_token = :token
+            """
+        ),
+        {
+            "page": page.page_id,
+            "token": page.lease_token,
+            "error": error[:2000],
+            "retry_after": retry_after,
+            "max_attempts": max_attempts,
+        },
+    )
+
+
+def mark_stale_again(connection: Connection, page_id: PageId) -> None:
+    """Keep a page in the queue whose sources moved while it was being written."""
+    connection.execute(
+        text(
+            """
+            UPDATE page SET stale = true, stale_since = now(), stale_reasons = ARRAY['content']
+            WHERE id = :page
+            """
+        ),
+        {"page": page_id},
+    )
+
+
+def count_queue(connection: Connection, collections: Iterable[Collection]) -> QueueCounts:
+    """Count the stale pages of the collections, and why some of them wait."""
+    row = connection.execute(
+        text(
+            """
+            SELECT count(*) AS stale,
+                   count(*) FILTER (WHERE quarantined_at IS NOT NULL) AS quarantined,
+                   count(*) FILTER (WHERE not_before > now()) AS waiting,
+                   count(*) FILTER (WHERE lease_until > now()) AS leased
+            FROM page
+            WHERE stale AND retired_at IS NULL AND collection_id = ANY(:collections)
+            """
+        ),
+        {"collections": [collection.id for collection in collections]},
+    ).one()
+    return QueueCounts(
+        stale=row.stale, quarantined=row.quarantined, waiting=row.waiting, leased=row.leased
+    )
+
+
+def _for_each(connection: Connection, statement: str, pages: Sequence[QueuedPage]) -> None:
+    if pages:
+        connection.execute(
+            text(statement),
+            [{"page": page.page_id, "token": page.lease_token} for page in pages],
+        )
+
+
+def _queued(row: Any) -> QueuedPage:  # noqa: ANN401 - a row of a textual query has no type
+    return QueuedPage(
+        page_id=PageId(row.id),
+        topic=Topic(
+            id=TopicId(row.topic_id),
+            collection_id=CollectionId(row.collection_id),
+            key=row.key,
+            title=row.title,
+        ),
+        source_hash=row.source_hash,
+        recipe_hash=row.recipe_hash,
+        generator_kind=row.generator_kind,
+        body_length=row.body_length,
+        reasons=tuple(row.stale_reasons),
+        stale_since=row.stale_since,
+        tokens=row.tokens,
+        lease_token=row.lease_token,
+    )
