@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 
 from llmwiki.ingest.gfm import code_block, fold, table_block
-from llmwiki.ingest.parsed import Block, ParsedDocument, Section
+from llmwiki.ingest.outline import Outline
+from llmwiki.ingest.parsed import Block, ParsedDocument
 
 
 @dataclass(slots=True)
@@ -23,23 +23,14 @@ class DocumentBuilder:
     """Takes the pieces of a document in reading order, whatever nests them."""
 
     def __init__(self) -> None:
-        self._sections: list[Section] = []
-        self._headings: list[tuple[int, str]] = []
-        self._open: list[tuple[int, str]] = []
-        self._blocks: list[Block] = []
+        self._outline = Outline()
         self._items: list[_Item] = []
         self._lines: list[str] = []
 
     def heading(self, level: int, text: str) -> None:
         """Begin a section; a heading without text begins none."""
-        text = fold(text)
-        if not text:
-            return
-        self._close_section()
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        self._open.append((level, text))
-        self._headings.append((level, text))
+        self._flush_lines()
+        self._outline.add_heading(level, fold(text))
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph, or a part of the item that is open."""
@@ -50,7 +41,7 @@ class DocumentBuilder:
             self._continue_item(fold(text))
         else:
             self.end_list()
-            self._blocks.append(Block(kind="paragraph", text=text))
+            self._outline.add_block(Block(kind="paragraph", text=text))
 
     def begin_item(self, marker: str) -> None:
         """Open a list item inside those already open."""
@@ -72,20 +63,20 @@ class DocumentBuilder:
         if text.strip():
             self._cut_in(code_block(text, language))
 
-    def table(self, rows: Sequence[Sequence[str]], *, has_header: bool) -> None:
+    def table(self, rows: Sequence[Sequence[str]], *, header_rows: int) -> None:
         """Add a table; it cuts the list that it stands in."""
-        block = table_block(rows, has_header=has_header)
+        block = table_block(rows, header_rows=header_rows)
         if block is not None:
             self._cut_in(block)
 
     def document(
-        self, path: str, *, title: str = "", metadata: Mapping[str, Any] | None = None
+        self, path: str, *, title: object = None, metadata: Mapping[str, Any] | None = None
     ) -> ParsedDocument:
-        """Return what was collected; ``title`` stands in where no heading is the only top one."""
-        self._close_section()
+        """Return what was collected, under the title that the document states, if it does."""
+        self._flush_lines()
         return ParsedDocument(
-            title=self._only_top_heading() or fold(title) or self._first_heading(path),
-            sections=tuple(self._sections),
+            title=self._outline.title(title, path),
+            sections=self._outline.sections(),
             metadata=metadata or {},
         )
 
@@ -99,32 +90,17 @@ class DocumentBuilder:
         elif self._lines:
             self._lines.append(f"{indent}  {text}")
         else:
-            self._blocks.append(Block(kind="paragraph", text=text))
+            self._outline.add_block(Block(kind="paragraph", text=text))
             return
         item.has_line = item.at_end = True
 
     def _cut_in(self, block: Block) -> None:
         self._flush_lines()
-        self._blocks.append(block)
+        self._outline.add_block(block)
 
     def _flush_lines(self) -> None:
         if self._lines:
-            self._blocks.append(Block(kind="list", text="\n".join(self._lines)))
+            self._outline.add_block(Block(kind="list", text="\n".join(self._lines)))
         self._lines = []
         for item in self._items:
             item.at_end = False
-
-    def _close_section(self) -> None:
-        self._flush_lines()
-        if self._blocks or self._open:
-            path = tuple(text for _, text in self._open)
-            self._sections.append(Section(path=path, blocks=tuple(self._blocks)))
-        self._blocks = []
-
-    def _only_top_heading(self) -> str:
-        top = min((level for level, _ in self._headings), default=0)
-        texts = [text for level, text in self._headings if level == top]
-        return texts[0] if len(texts) == 1 else ""
-
-    def _first_heading(self, path: str) -> str:
-        return self._headings[0][1] if self._headings else PurePosixPath(path).stem

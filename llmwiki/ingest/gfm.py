@@ -7,6 +7,7 @@ from llmwiki.ingest.parsed import Block
 
 _BACKTICKS = re.compile(r"`+")
 _SHORTEST_FENCE = 3
+_WEB = ("http://", "https://", "ftp://")
 
 
 def fold(text: str) -> str:
@@ -23,6 +24,13 @@ def inline_code(text: str) -> str:
     return f"{ticks} {code} {ticks}" if "`" in code else f"{ticks}{code}{ticks}"
 
 
+def link(text: str, address: str) -> str:
+    """Return the text with the address, where that leads to the web and is not the text."""
+    if not address.lower().startswith(_WEB) or text.strip().rstrip("/") == address.rstrip("/"):
+        return text
+    return f"{text} ({address})" if text.strip() else address
+
+
 def code_block(text: str, language: str = "") -> Block:
     """Return a fenced block whose fence cannot end inside the code."""
     fence = "`" * max(_SHORTEST_FENCE, _longest_run(text) + 1)
@@ -30,19 +38,20 @@ def code_block(text: str, language: str = "") -> Block:
     return Block(kind="code", text=f"{fence}{language}\n{code}\n{fence}")
 
 
-def table_block(rows: Sequence[Sequence[str]], *, has_header: bool) -> Block | None:
+def table_block(rows: Sequence[Sequence[str]], *, header_rows: int) -> Block | None:
     """Return the rows as a table, or None when no cell says anything.
 
-    A table without a header gets an empty one: its first row is data, and must not be repeated
-    above the parts of a table that is cut.
+    Several header rows become one. A table without any gets an empty one: its first row is
+    data, and must not be repeated above the parts of a table that is cut.
     """
     if not any(cell.strip() for row in rows for cell in row):
         return None
     width = max(len(row) for row in rows)
     full = [[*row, *[""] * (width - len(row))] for row in rows]
-    header, body = (full[0], full[1:]) if has_header else ([""] * width, full)
-    top = f"{_line(header)}\n{_line(['---'] * width)}"
-    return Block(kind="table", text="\n".join([top, *map(_line, body)]), header=top)
+    header = [" ".join(filter(None, cells)) for cells in zip(*full[:header_rows], strict=True)]
+    top = f"{_line(header or [''] * width)}\n{_line(['---'] * width)}"
+    lines = [top, *map(_line, full[header_rows:])]
+    return Block(kind="table", text="\n".join(lines), header=top)
 
 
 def lay_out(rows: Sequence[Sequence[tuple[str, int, int]]]) -> list[list[str]]:

@@ -40,7 +40,7 @@ def parse_restructured_text(path: str, text: str) -> ParsedDocument:
     metadata = _take_metadata(document)
     builder = DocumentBuilder()
     render(document, builder)
-    return builder.document(path, title=str(metadata.get("title", "")), metadata=metadata)
+    return builder.document(path, title=metadata.get("title"), metadata=metadata)
 
 
 def _read(path: str, text: str) -> nodes.document:

@@ -7,7 +7,7 @@ from itertools import filterfalse
 from docutils import nodes
 
 from llmwiki.ingest.builder import DocumentBuilder
-from llmwiki.ingest.gfm import fold, inline_code, lay_out
+from llmwiki.ingest.gfm import fold, inline_code, lay_out, link
 
 _ERROR_LEVEL = 3
 """From here on docutils keeps the rejected lines in the message only; below, they are repeated."""
@@ -126,10 +126,7 @@ class _Renderer:
             self._text(title)
         head = [row for part in node.findall(nodes.thead) for row in _elements(part)]
         body = [row for part in node.findall(nodes.tbody) for row in _elements(part)]
-        header = _grid(head)
-        joined = [[" ".join(filter(None, cells)) for cells in zip(*header, strict=True)]]
-        rows = [*(joined if header else []), *_grid(body)]
-        self._builder.table(rows, has_header=bool(header))
+        self._builder.table([*_grid(head), *_grid(body)], header_rows=len(head))
 
     def _system_message(self, node: nodes.system_message) -> None:
         if node["level"] < _ERROR_LEVEL:
@@ -158,17 +155,12 @@ def _raw_inline_text(node: nodes.Node) -> str:
         case nodes.system_message() | nodes.raw() | nodes.comment():
             text = ""
         case nodes.reference():
-            text = _link("".join(map(_raw_inline_text, node.children)), node.get("refuri", ""))
+            text = link("".join(map(_raw_inline_text, node.children)), node.get("refuri", ""))
         case nodes.TextElement():
             text = "".join(map(_raw_inline_text, node.children))
         case _:
             text = " ".join(map(_raw_inline_text, node.children))
     return text
-
-
-def _link(text: str, address: str) -> str:
-    is_web = address.startswith(("http://", "https://", "ftp://"))
-    return f"{text} ({address})" if is_web and text != address else text
 
 
 def _ordinal(number: int, kind: str) -> str:
