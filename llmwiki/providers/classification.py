@@ -43,7 +43,7 @@ _MONEY_GONE = re.compile(
     re.IGNORECASE,
 )
 _LONG_WINDOW = re.compile(
-    r"\bper[ _-]?(?:day|week|month)\b|\b[RT]PD\b|\bdaily\b|/day\b|PerDay|\bmonthly\b|FreeTierOnly",
+    r"\bper[ _-]?(?:day|week|month)\b|\b[RT]PD\b|daily|/day\b|PerDay|\bmonthly\b|FreeTierOnly",
     re.IGNORECASE,
 )
 _SHORT_WINDOW = re.compile(
@@ -164,17 +164,13 @@ def _is_limit(evidence: Evidence) -> bool:
     return evidence.status == 429 or (evidence.status in {None, 403} and bool(speaks_of_limit))
 
 
-def _is_daily_quota_id(evidence: Evidence) -> bool:
-    ids = evidence.values("quotaId", "quota_limit", "quotaMetric")
-    return any("PerDay" in value or "Daily" in value for value in ids)
-
-
 def _is_out_of_money(evidence: Evidence) -> bool:
     codes = evidence.values("code", "type", "status", "reason", "error")
     return bool(codes & _QUOTA_CODES) or bool(_MONEY_GONE.search(evidence.message))
 
 
 def _is_daily(evidence: Evidence) -> bool:
+    """Search the message and everything beside it, as Gemini's quotaId."""
     return bool(_LONG_WINDOW.search(evidence.text))
 
 
@@ -233,7 +229,6 @@ def _verdict(
 _Rule = tuple[Callable[[Evidence], bool], VerdictKind, str]
 
 _LIMIT_RULES: tuple[_Rule, ...] = (
-    (_is_daily_quota_id, "stop-quota", "daily-quota"),
     (_is_out_of_money, "stop-quota", "quota-exhausted"),
     (_is_daily, "stop-quota", "daily-quota"),
     (_is_without_requests, "stop-quota", "daily-quota"),

@@ -192,10 +192,11 @@ def _pause(state: RetryCallState) -> float:
         return 0.0
     if again.at_once:
         return 0.0
-    if again.verdict.seconds is None:
-        return _growing_pause(state)
-    # A little late, so that the limit's window has surely passed.
-    return again.verdict.seconds + 0.5
+    # A little late, so that the limit's window has surely passed; and a delay that proves too
+    # short grows all the same.
+    asked = again.verdict.seconds
+    growing = _growing_pause(state)
+    return growing if asked is None else max(asked + 0.5, growing)
 
 
 def _log_retry(state: RetryCallState) -> None:

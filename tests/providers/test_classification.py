@@ -114,6 +114,12 @@ CASES = [
         "stop-quota",
         "daily-quota",
     ),
+    Case(
+        "gemini-quota-id-with-another-word",
+        limited(gemini(GEMINI_QUOTA, quota_id="RequestsDailyFreeTier", delay="5s")),
+        "stop-quota",
+        "daily-quota",
+    ),
     Case("groq-requests-per-day", limited(error(GROQ_DAY)), "stop-quota", "daily-quota"),
     Case(
         "openai-tokens-per-day",

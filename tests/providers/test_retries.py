@@ -111,6 +111,17 @@ def test_a_delay_that_was_asked_for_is_kept(
     assert clock.slept == [7.5]
 
 
+def test_a_delay_that_proves_too_short_grows(
+    call: Caller, server: ChatServer, clock: FakeClock
+) -> None:
+    server.enqueue(*[Answer(status=429, headers={"Retry-After": "0"})] * 3)
+
+    call()
+
+    assert clock.slept[0] >= 1
+    assert clock.slept[2] >= 4
+
+
 def test_a_retry_is_logged_with_its_reason(call: Caller, server: ChatServer) -> None:
     server.enqueue(Answer(status=429, headers={"Retry-After": "7"}))
 
