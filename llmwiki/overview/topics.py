@@ -14,6 +14,11 @@ from llmwiki.overview.grouping import Element, group
 from llmwiki.overview.outline import DocumentOutline, ProposedTopic, SectionOutline
 from llmwiki.text.slugs import slugify, slugify_path
 
+_INDEX_NAMES = frozenset({"index", "readme"})
+"""Files that stand for their folder."""
+
+_LONGEST_TITLE_PART = 70
+
 RESERVED_KEYS = frozenset({"overview"})
 """Slugs that pages of no topic have."""
 
@@ -150,8 +155,10 @@ def _passage_elements(document: DocumentOutline, section: SectionOutline) -> Ite
 
 def document_key(path: str) -> str:
     """Return the slug that a document's own topic has."""
-    without_ending = str(PurePosixPath(path).with_suffix(""))
-    return slugify_path(without_ending) or "page"
+    without_ending = PurePosixPath(path).with_suffix("")
+    if without_ending.name.strip("_").casefold() in _INDEX_NAMES and without_ending.parent.name:
+        without_ending = without_ending.parent
+    return slugify_path(str(without_ending)) or "page"
 
 
 def _chunks(members: Iterable[Element]) -> tuple[ChunkId, ...]:
@@ -171,9 +178,18 @@ def _shared_title(folder: str, members: Sequence[Element]) -> str:
 
 def _span_title(whole: str, members: Sequence[Element]) -> str:
     """Name a group by its first and last member; only what is in the group decides."""
-    first, last = members[0].title, members[-1].title
-    span = first if first == last else f"{first} – {last}"  # noqa: RUF001 - an en dash is meant
-    return f"{whole}: {span}" if whole and whole != span else span
+    first, last = (_shorten(member.title) for member in (members[0], members[-1]))
+    whole = _shorten(whole)
+    if first == whole:
+        return whole if first == last else f"{whole} – {last}"  # noqa: RUF001 - an en dash
+    span = first if first == last else f"{first} – {last}"  # noqa: RUF001 - an en dash
+    return f"{whole}: {span}" if whole else span
+
+
+def _shorten(title: str) -> str:
+    if len(title) <= _LONGEST_TITLE_PART:
+        return title
+    return title[:_LONGEST_TITLE_PART].rsplit(" ", 1)[0].rstrip(" ,;:.-") + "…"
 
 
 def _with_distinct_keys(topics: Iterable[ProposedTopic]) -> list[ProposedTopic]:

@@ -18,6 +18,7 @@ class QueuedPage:
     topic: Topic
     source_hash: str | None
     recipe_hash: str | None
+    title_at_compile: str | None
     generator_kind: str | None
     body_length: int
     reasons: tuple[StaleReason, ...]
@@ -37,16 +38,28 @@ class QueueCounts:
     leased: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueFilter:
+    """Which of the waiting pages a generator may take."""
+
+    may_replace_model: bool
+    """Whether pages that a model wrote are among them."""
+    outdated_text_only: bool = False
+    """Leave out pages that are stale for nothing but their recipe."""
+
+
 _WAITING = """
     p.stale AND p.retired_at IS NULL AND p.quarantined_at IS NULL
     AND (p.not_before IS NULL OR p.not_before <= now())
     AND (p.lease_until IS NULL OR p.lease_until <= now())
     AND p.collection_id = ANY(:collections)
     AND (:may_replace_model OR p.generator_kind IS DISTINCT FROM 'model')
+    AND (NOT :outdated_text_only OR p.stale_reasons <> ARRAY['recipe'])
 """
 
 _COLUMNS = """
     p.id, p.collection_id, p.slug, p.source_hash, p.recipe_hash, p.generator_kind,
+    p.topic_title_at_compile,
     length(p.body) AS body_length, p.stale_reasons, p.stale_since, p.lease_token,
     t.id AS topic_id, t.key, t.title,
     (SELECT coalesce(sum(c.token_count), 0)
@@ -86,12 +99,11 @@ def claim(
     *,
     limit: int,
     lease: timedelta,
-    may_replace_model: bool,
+    which: QueueFilter,
 ) -> list[QueuedPage]:
     """Lease up to ``limit`` pages, oldest first; commit at once, before any call.
 
     Each claim raises the page's token, so a worker that lost its lease cannot write any more.
-    Without ``may_replace_model`` a page that a model wrote is passed over.
     """
     rows = connection.execute(
         text(_CLAIM),
@@ -99,21 +111,23 @@ def claim(
             "collections": [collection.id for collection in collections],
             "limit": limit,
             "lease": lease,
-            "may_replace_model": may_replace_model,
+            "may_replace_model": which.may_replace_model,
+            "outdated_text_only": which.outdated_text_only,
         },
     )
     return [_queued(row) for row in rows]
 
 
 def peek(
-    connection: Connection, collections: Iterable[Collection], *, may_replace_model: bool
+    connection: Connection, collections: Iterable[Collection], which: QueueFilter
 ) -> list[QueuedPage]:
     """Return the pages that could be claimed now, in the order of claiming."""
     rows = connection.execute(
         text(_PEEK),
         {
             "collections": [collection.id for collection in collections],
-            "may_replace_model": may_replace_model,
+            "may_replace_model": which.may_replace_model,
+            "outdated_text_only": which.outdated_text_only,
         },
     )
     return [_queued(row) for row in rows]
@@ -171,16 +185,23 @@ def note_failure(
     )
 
 
-def mark_stale_again(connection: Connection, page_id: PageId) -> None:
-    """Keep a page in the queue whose sources moved while it was being written."""
+def keep_queued(
+    connection: Connection, page: QueuedPage, reasons: Sequence[StaleReason]
+) -> None:
+    """Leave a page in the queue, at its place, although it was just written."""
     connection.execute(
         text(
             """
-            UPDATE page SET stale = true, stale_since = now(), stale_reasons = ARRAY['content']
-            WHERE id = :page
+            UPDATE page SET stale = true, stale_since = :since, stale_reasons = :reasons
+            WHERE id = :page AND lease_token = :token
             """
         ),
-        {"page": page_id},
+        {
+            "page": page.page_id,
+            "token": page.lease_token,
+            "since": page.stale_since,
+            "reasons": list(reasons),
+        },
     )
 
 
@@ -223,6 +244,7 @@ def _queued(row: Any) -> QueuedPage:  # noqa: ANN401 - a row of a textual query 
         ),
         source_hash=row.source_hash,
         recipe_hash=row.recipe_hash,
+        title_at_compile=row.topic_title_at_compile,
         generator_kind=row.generator_kind,
         body_length=row.body_length,
         reasons=tuple(row.stale_reasons),

@@ -55,7 +55,7 @@ def passages(connection: Connection, collection: Collection) -> Iterator[Passage
         # The order of the bytes, not of a language, so that every server agrees.
         .order_by(DocumentTable.path.collate("C"), ChunkTable.position)
     )
-    for row in connection.execution_options(yield_per=2000).execute(query):
+    for row in connection.execute(query, execution_options={"yield_per": 2000}):
         yield PassageRow(
             document_path=row[0],
             document_title=row[1],

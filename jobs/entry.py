@@ -1,0 +1,126 @@
+"""From a command line to a job and back to an exit code; shared by the modules and `llmwiki`."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import structlog
+import typer
+
+from jobs import exit_codes
+from jobs.runner import Body, JobOptions, JobResult, Terminated, run_job, unwind_on_sigterm
+from llmwiki.bootstrap import App, build
+from llmwiki.config import load_settings
+from llmwiki.errors import LlmwikiError, ProviderError, RunLockedError
+from llmwiki.logs import configure_logging
+from llmwiki.store.collections import select_collections
+
+log = structlog.get_logger()
+
+SCHEMA_VERSION = 1
+"""Of the JSON that ``--json`` prints; raised when a key changes its meaning or goes."""
+
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", help="Only this collection; otherwise all.")
+]
+OwnerOption = Annotated[
+    str | None, typer.Option("--owner", help="Only this owner's collections; otherwise all.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Tell what would be done: no write, no call.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of lines for people.")
+]
+BudgetOption = Annotated[
+    int | None,
+    typer.Option("--budget", min=0, help="Most chat calls of this run, beside the day's caps."),
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Let offline drafts replace pages that a model wrote."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """A job as the command line asks for it."""
+
+    collection: str | None = None
+    owner: str | None = None
+    dry_run: bool = False
+    as_json: bool = False
+    budget: int | None = None
+    force: bool = False
+
+
+def run_and_print(job: str, body: Body, request: JobRequest) -> int:
+    """Run the job, print its result on standard output, return the exit code."""
+
+    def work(app: App) -> int:
+        started = time.monotonic()
+        with app.engine.connect() as connection:
+            owners = None if request.owner is None else [request.owner]
+            collections = select_collections(connection, name=request.collection, owners=owners)
+        options = JobOptions(
+            collections=collections,
+            dry_run=request.dry_run,
+            budget=request.budget,
+            force=request.force,
+        )
+        result = run_job(app, job, options, body)
+        _print(job, request, result, time.monotonic() - started)
+        return result.exit_code
+
+    return guarded(work)
+
+
+def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
+    """Build the program, do the work, and return the exit code for whatever happens.
+
+    Errors of ours are told in one line on standard error; any other is logged with its stack.
+    """
+    unwind_on_sigterm()
+    try:
+        settings = load_settings()
+        configure_logging(settings)
+        with build(settings, check_schema=check_schema) as app:
+            return work(app)
+    except LlmwikiError as error:
+        print(f"llmwiki: {error}", file=sys.stderr)  # noqa: T201 - the user's line, not a log
+        return _code_for(error)
+    except KeyboardInterrupt:
+        return exit_codes.INTERRUPTED
+    except Terminated:
+        return exit_codes.TERMINATED
+    except Exception:
+        log.exception("internal_error")
+        return exit_codes.ERROR
+
+
+def _code_for(error: LlmwikiError) -> int:
+    if isinstance(error, RunLockedError):
+        return exit_codes.LOCKED
+    if isinstance(error, ProviderError):
+        return exit_codes.STOPPED_EARLY
+    return exit_codes.ERROR
+
+
+def _print(job: str, request: JobRequest, result: JobResult, seconds: float) -> None:
+    if request.as_json:
+        document: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "job": job,
+            "run_id": result.run_id,
+            "dry_run": request.dry_run,
+            "exit_code": result.exit_code,
+            "duration_seconds": round(seconds, 3),
+            **result.facts,
+        }
+        print(json.dumps(document, ensure_ascii=False, default=str))  # noqa: T201 - the result
+        return
+    for line in result.lines:
+        print(line)  # noqa: T201 - the result

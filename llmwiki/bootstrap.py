@@ -1,0 +1,187 @@
+"""The only wiring: from settings to a program whose parts know each other by their ports."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+
+from pydantic import SecretStr
+from sqlalchemy import Engine
+
+from llmwiki.compiler.extractive import ExtractiveGenerator
+from llmwiki.compiler.gate import GateLimits
+from llmwiki.compiler.model_generator import ModelGenerator
+from llmwiki.compiler.packs import PackLimits
+from llmwiki.config import Settings
+from llmwiki.domain import RunId
+from llmwiki.errors import ConfigurationError
+from llmwiki.ports import Clock, Embedder, Generator
+from llmwiki.providers.clock import SystemClock
+from llmwiki.providers.hashing_embedder import HashingEmbedder
+from llmwiki.providers.minilm import open_minilm
+from llmwiki.providers.onnx_embedder import OnnxEmbedder
+from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.providers.openai_client import open_client
+from llmwiki.providers.openai_embedder import OpenAIEmbedder
+from llmwiki.providers.retries import RetryPolicy
+from llmwiki.store.engine import Database, open_database
+from llmwiki.store.ledger import BudgetLimits, LedgerMeter
+from llmwiki.store.migrations import require_current_schema
+
+
+@dataclass(kw_only=True)
+class App:
+    """The parts of one process. What is expensive to open is opened when first asked for."""
+
+    settings: Settings
+    database: Database
+    clock: Clock = field(default_factory=SystemClock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.database.close()
+
+    @property
+    def engine(self) -> Engine:
+        """The database's engine."""
+        return self.database.engine
+
+    @cached_property
+    def limits(self) -> BudgetLimits:
+        """The caps of the ledger; a night's compile has a share of the chat budget."""
+        budget = self.settings.budget
+        return BudgetLimits(
+            caps={
+                "chat": budget.chat_calls_per_day,
+                "chat/compile": budget.chat_calls_per_night,
+                "embed": budget.embed_calls_per_day,
+            },
+            time_zone=budget.time_zone,
+        )
+
+    @cached_property
+    def meter(self) -> LedgerMeter:
+        """The ledger, for every provider of this process."""
+        return LedgerMeter(engine=self.engine, limits=self.limits)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The configured embedder."""
+        return open_embedder(self.settings, self.meter, self.clock)
+
+    @cached_property
+    def drafts(self) -> Generator:
+        """The generator that costs no call."""
+        return ExtractiveGenerator()
+
+    @cached_property
+    def generator(self) -> Generator:
+        """The configured generator."""
+        return open_generator(self.settings, self.meter, self.clock)
+
+    @cached_property
+    def gate_limits(self) -> GateLimits:
+        """The figures of the gate."""
+        return GateLimits()
+
+    @cached_property
+    def packing(self) -> PackLimits:
+        """How many topics go into one request."""
+        generator = self.settings.generator
+        return PackLimits(
+            max_pages=generator.pages_per_call,
+            max_input_tokens=generator.max_input_tokens,
+            max_output_tokens=generator.max_output_tokens,
+        )
+
+    def work_for(self, run_id: RunId, *, chat_calls: int | None = None) -> None:
+        """Book the calls of this process on a run, and cap them where a number is given."""
+        self.meter.run_id = run_id
+        if chat_calls is not None:
+            self.meter.run_caps["chat"] = chat_calls
+
+
+def build(settings: Settings, *, check_schema: bool = True) -> App:
+    """Open the database and wire the program.
+
+    Raises ConfigurationError, DatabaseUnreachableError, and SchemaMismatchError unless told
+    not to check (for the commands that migrate and diagnose).
+    """
+    database = open_database(settings.database_url)
+    try:
+        if check_schema:
+            require_current_schema(database.engine)
+    except BaseException:
+        database.close()
+        raise
+    return App(settings=settings, database=database)
+
+
+def open_embedder(settings: Settings, meter: LedgerMeter, clock: Clock) -> Embedder:
+    """Open the embedder that the settings name."""
+    chosen = settings.embedder
+    match chosen.provider:
+        case "minilm":
+            return open_minilm()
+        case "hashing":
+            return HashingEmbedder()
+        case "onnx":
+            if chosen.path is None:
+                raise ConfigurationError("embedder.provider is onnx, so embedder.path must be set")
+            return OnnxEmbedder(
+                chosen.path / "model.onnx",
+                chosen.path / "tokenizer.json",
+                name=chosen.path.resolve().name,
+            )
+        case "openai":
+            return OpenAIEmbedder(
+                open_client(
+                    base_url=chosen.base_url,
+                    api_key=_reveal(chosen.api_key),
+                    request_timeout=settings.generator.request_timeout,
+                ),
+                chosen.model,
+                _policy(settings, meter, clock, "embed"),
+                dimension=chosen.dimension,
+                batch_size=chosen.batch_size,
+            )
+
+
+def open_generator(settings: Settings, meter: LedgerMeter, clock: Clock) -> Generator:
+    """Open the generator that the settings name."""
+    chosen = settings.generator
+    match chosen.provider:
+        case "extractive":
+            return ExtractiveGenerator()
+        case "openai":
+            if chosen.model is None:
+                raise ConfigurationError(
+                    "generator.provider is openai, so generator.model must name the model"
+                )
+            chat = ChatModel(
+                open_client(
+                    base_url=chosen.base_url,
+                    api_key=_reveal(chosen.api_key),
+                    request_timeout=chosen.request_timeout,
+                ),
+                chosen.model,
+                _policy(settings, meter, clock, "chat"),
+            )
+            return ModelGenerator(chat, max_output_tokens=chosen.max_output_tokens)
+
+
+def _policy(settings: Settings, meter: LedgerMeter, clock: Clock, budget: str) -> RetryPolicy:
+    return RetryPolicy(
+        meter=meter, clock=clock, budget=budget, max_attempts=settings.generator.max_attempts
+    )
+
+
+def _reveal(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
