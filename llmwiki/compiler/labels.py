@@ -1,0 +1,48 @@
+"""Short labels for the topics and passages of one request, as t1 and c1.
+
+A model copies a short label without error, and no database id leaves the house. The labels
+follow from the order of the pack alone, so that whoever reads the answer derives them again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from llmwiki.domain import SourceChunk, TopicSources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage as the request shows it."""
+
+    label: str
+    topic: str
+    """Label of the topic that it belongs to."""
+    chunk: SourceChunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPack:
+    """The topics and the passages of one request by their labels."""
+
+    topics: Mapping[str, TopicSources]
+    passages: Mapping[str, Passage]
+
+    def passages_of(self, topic: str) -> tuple[Passage, ...]:
+        """Return the passages of one topic in reading order."""
+        return tuple(passage for passage in self.passages.values() if passage.topic == topic)
+
+
+def label_pack(pack: Sequence[TopicSources]) -> LabelledPack:
+    """Label the topics, and the passages of all of them with one running number."""
+    topics = {f"t{number}": sources for number, sources in enumerate(pack, start=1)}
+    return LabelledPack(
+        topics=topics, passages={passage.label: passage for passage in _passages(topics)}
+    )
+
+
+def _passages(topics: Mapping[str, TopicSources]) -> Iterator[Passage]:
+    number = 0
+    for topic, sources in topics.items():
+        for chunk in sources.chunks:
+            number += 1
+            yield Passage(label=f"c{number}", topic=topic, chunk=chunk)
