@@ -1,0 +1,120 @@
+"""`llmwiki ingest`: brings a collection to the state of folders of documents."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jobs import exit_codes
+from jobs.entry import JsonOption
+from jobs.runner import JobContext, JobOptions, JobResult, run_job
+from llmwiki.bootstrap import App
+from llmwiki.cli.output import print_json, print_line, print_problem, run
+from llmwiki.cli.progress import progress_bar
+from llmwiki.ingest.service import IngestReport, ingest_folder
+from llmwiki.overview.service import OverviewReport, refresh_overview
+from llmwiki.store.collections import DEFAULT_OWNER
+
+PathsArgument = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Folders or files that hold the documents.")
+]
+NameOption = Annotated[
+    str, typer.Option("--collection", help="The collection; created where there is none.")
+]
+OwnerOption = Annotated[str, typer.Option("--owner", help="Who owns the collection.")]
+ShrinkOption = Annotated[
+    bool,
+    typer.Option("--allow-shrink", help="Let the run remove more than half of the documents."),
+]
+
+
+def command(
+    paths: PathsArgument,
+    *,
+    collection: NameOption,
+    owner: OwnerOption = DEFAULT_OWNER,
+    allow_shrink: ShrinkOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read documents into a collection; only what changed costs anything."""
+
+    def work(app: App) -> int:
+        started = time.monotonic()
+        # Two ingests of one collection would write over each other; others may run beside it.
+        job = f"ingest:{owner}/{collection}"
+        with progress_bar("ingest") as report:
+
+            def body(context: JobContext) -> JobResult:
+                found, ingested = ingest_folder(
+                    context.app.engine,
+                    context.app.embedder,
+                    context.app.settings.ingest,
+                    paths,
+                    collection,
+                    owner=owner,
+                    allow_shrink=allow_shrink,
+                    progress=report,
+                )
+                overview = refresh_overview(
+                    context.app.engine,
+                    context.app.embedder,
+                    context.app.settings.overview,
+                    found,
+                )
+                return _result(collection, owner, ingested, overview)
+
+            result = run_job(app, job, JobOptions(collections=()), body)
+        _print(result, as_json=as_json, seconds=time.monotonic() - started)
+        return result.exit_code
+
+    run(work)
+
+
+def _result(name: str, owner: str, ingested: IngestReport, overview: OverviewReport) -> JobResult:
+    problems = [
+        {"path": problem.path, "problem": problem.problem, "remedy": problem.remedy}
+        for problem in ingested.problems
+    ]
+    facts: dict[str, Any] = {
+        "collection": name,
+        "owner": owner,
+        **{name: getattr(ingested, name) for name in ingested.__slots__},
+        "problems": problems,
+        "overview": asdict(overview),
+    }
+    return JobResult(
+        exit_code=exit_codes.FAILURES if problems else exit_codes.DONE,
+        facts=facts,
+        lines=(_summary(name, ingested, overview),),
+    )
+
+
+def _summary(name: str, ingested: IngestReport, overview: OverviewReport) -> str:
+    return (
+        f"ingest {name}: {ingested.added} added, {ingested.changed} changed, "
+        f"{ingested.moved} moved, {ingested.removed} removed, {ingested.unchanged} unchanged, "
+        f"{len(ingested.problems)} failed, {ingested.ignored} other files; "
+        f"{ingested.embedded} passages embedded; {overview.topics} topics "
+        f"({overview.added} new, {overview.retired} retired)"
+    )
+
+
+def _print(result: JobResult, *, as_json: bool, seconds: float) -> None:
+    problems: list[Mapping[str, str]] = result.facts["problems"]
+    for problem in problems:
+        print_problem(f"{problem['path']}: {problem['problem']}; {problem['remedy']}")
+    if as_json:
+        print_json(
+            job="ingest",
+            run_id=result.run_id,
+            dry_run=False,
+            exit_code=result.exit_code,
+            duration_seconds=round(seconds, 3),
+            **result.facts,
+        )
+        return
+    for line in result.lines:
+        print_line(line)
