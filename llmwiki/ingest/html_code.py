@@ -18,7 +18,7 @@ def code_text(pre: Tag) -> str:
     parts = []
     for node in pre.descendants:
         if isinstance(node, Tag):
-            if node.name == "br":
+            if node.name == "br" or _follows_other_code(node):
                 parts.append("\n")
         elif type(node) is NavigableString and not _is_line_number(node):
             parts.append(str(node))
@@ -41,6 +41,12 @@ def _around(pre: Tag) -> Iterator[Tag]:
         yield code
     yield pre
     yield from islice(pre.parents, _NEAR)
+
+
+def _follows_other_code(tag: Tag) -> bool:
+    """Tell the second of two listings in one ``pre``, as where a page offers a choice."""
+    before = tag.previous_sibling
+    return tag.name == "code" and isinstance(before, Tag) and before.name == "code"
 
 
 def _is_line_number(text: NavigableString) -> bool:

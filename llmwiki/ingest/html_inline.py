@@ -15,6 +15,9 @@ _SKIPPED_ROLES = frozenset({"banner", "contentinfo", "navigation", "search"})
 _SKIPPED_CLASSES = frozenset({"headerlink", "hash-link", "lineno", "linenos"})
 """Marks beside a heading and numbers beside code, as documentation generators name them."""
 
+_ANCHOR_MARKS = frozenset({"#", "\u00a7", "\u00b6", "\U0001f517"})
+"""All that a link of a heading to itself says."""
+
 _CODE = frozenset({"code", "kbd", "samp", "tt"})
 _INLINE = _CODE | frozenset(
     {
@@ -95,6 +98,8 @@ class InlineReader:
         if tag.name in _SKIPPED or tag.get("role") in _SKIPPED_ROLES or tag.has_attr("hidden"):
             return False
         if not _SKIPPED_CLASSES.isdisjoint(map(str, tag.get_attribute_list("class"))):
+            return False
+        if tag.name == "a" and tag.get_text(strip=True) in _ANCHOR_MARKS:
             return False
         if tag.name == "header":  # that of an article holds its heading
             return tag.find_parent(["main", "article"]) is not None

@@ -11,20 +11,28 @@ from docutils.transforms.references import (
     Footnotes,
     IndirectHyperlinks,
     PropagateTargets,
-    Substitutions,
 )
 from docutils.utils import new_document
 
 from llmwiki.ingest.builder import DocumentBuilder
 from llmwiki.ingest.parsed import ParsedDocument
 from llmwiki.ingest.rst_rendering import inline_text, render
+from llmwiki.ingest.rst_substitutions import expand_substitutions
 from llmwiki.ingest.rst_tolerance import tolerance
+
+_DEFAULT_SETTINGS = get_default_settings(Parser)
+"""Made once, as making them plays with the filters of warnings, which threads share."""
+
+_LINKS_AND_FOOTNOTES = [
+    PropagateTargets,
+    AnonymousHyperlinks,
+    IndirectHyperlinks,
+    Footnotes,
+    ExternalTargets,
+]
 
 _NEVER = 5
 """Above every level of docutils' messages."""
-
-_SUBSTITUTION_LIMIT = 10_000
-"""Characters of one definition with those that it uses, as they could double at each step."""
 
 _BIBLIOGRAPHIC = frozenset(
     {
@@ -47,25 +55,15 @@ def _read(path: str, text: str) -> nodes.document:
     document = new_document(path, _settings(text))
     with tolerance():
         Parser().parse(text, document)
-        document.settings.line_length_limit = _SUBSTITUTION_LIMIT
-        _name_undefined_substitutions(document)
-        document.transformer.add_transforms(
-            [
-                Substitutions,
-                PropagateTargets,
-                AnonymousHyperlinks,
-                IndirectHyperlinks,
-                Footnotes,
-                ExternalTargets,
-            ]
-        )
-        document.transformer.apply_transforms()
+    document.transformer.add_transforms(_LINKS_AND_FOOTNOTES)
+    document.transformer.apply_transforms()
+    expand_substitutions(document)
     return document
 
 
 def _settings(text: str) -> Values:
     """Forbid docutils to read files, to print, and to give up."""
-    settings = get_default_settings(Parser)
+    settings = _DEFAULT_SETTINGS.copy()
     settings.file_insertion_enabled = False
     settings.raw_enabled = False
     settings.report_level = settings.halt_level = _NEVER
@@ -74,13 +72,6 @@ def _settings(text: str) -> Values:
     settings.syntax_highlight = "none"
     settings.line_length_limit = len(text) + 1
     return settings
-
-
-def _name_undefined_substitutions(document: nodes.document) -> None:
-    """Leave the name where the definition is in Sphinx's configuration, as for ``|version|``."""
-    for reference in list(document.findall(nodes.substitution_reference)):
-        if reference["refname"].lower() not in document.substitution_names:
-            reference.replace_self(nodes.Text(reference.astext()))
 
 
 def _take_metadata(document: nodes.document) -> dict[str, str]:

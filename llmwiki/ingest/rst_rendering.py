@@ -37,6 +37,7 @@ class _Renderer:
             nodes.field_list: self._field_list,
             nodes.footnote: self._footnote,
             nodes.image: self._text,
+            nodes.label: self._nothing,
             nodes.line_block: self._line_block,
             nodes.literal_block: self._literal_block,
             nodes.option_list: self._option_list,
