@@ -13,11 +13,13 @@ TOLERANCE = 1.5
 
 _CLOSING = "\"')\\]\u201d\u2019\u300d\u300f\uff09"
 """Quotation marks and brackets that end with the sentence that they hold."""
-_SENTENCE = re.compile(
-    rf".*?(?:[.!?\u2026]+[{_CLOSING}]*\s+|[\u3002\uff01\uff1f]+[{_CLOSING}]*\s*|\Z)", re.DOTALL
+_SENTENCE_END = re.compile(
+    # The look-behinds have one search in a run of marks, not one at each of them.
+    rf"(?<![.!?\u2026])[.!?\u2026]++[{_CLOSING}]*+\s++"
+    rf"|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]++[{_CLOSING}]*+\s*+"
 )
 _WORD = re.compile(r"\S+\s*|\s+")
-_CHARACTERS_AT_ONCE = 9
+_CHARACTERS_AT_ONCE = 7
 """As many as a word may have and count as one token: slices by it do not count in excess."""
 
 
@@ -84,7 +86,7 @@ def _pack(parts: Iterable[str], target: int, joint: str) -> Iterator[str]:
 
 def _atoms(text: str, target: int) -> Iterator[str]:
     """Yield sentences, or words where a sentence exceeds the target, or characters."""
-    for sentence in _SENTENCE.findall(text):
+    for sentence in _sentences(text):
         if count_tokens(sentence) <= target:
             yield sentence
             continue
@@ -94,3 +96,12 @@ def _atoms(text: str, target: int) -> Iterator[str]:
             else:
                 size = max(1, min(_CHARACTERS_AT_ONCE, target))
                 yield from (word[start : start + size] for start in range(0, len(word), size))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield text[start : end.end()]
+        start = end.end()
+    if start < len(text):
+        yield text[start:]

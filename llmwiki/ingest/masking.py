@@ -10,8 +10,11 @@ _ESCAPE_COMMENT_OR_TICKS = re.compile(
     r"\\.|(?P<ticks>`+)|(?P<comment><!--|\{/\*)|(?P<literal>\{\{[<%]\s*/\*)", re.DOTALL
 )
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_COMMENT_ENDS = {"<!--": "-->", "{/*": "*/}"}
-_LITERAL_END = re.compile(r"\*/\s*[%>]\}\}")
+_CLOSINGS = {
+    "<!--": re.compile(r"-->"),
+    "{/*": re.compile(r"\*/\}"),
+    "literal": re.compile(r"\*/\s*[%>]\}\}"),
+}
 
 
 class Mask:
@@ -62,18 +65,20 @@ def mask_spans(text: str, mask: Mask) -> str:
 
 def _find_spans(text: str) -> Iterator[_Span]:
     find_ticks = _tick_finder(text)
+    unclosed: set[re.Pattern[str]] = set()
     position = 0
     while match := _ESCAPE_COMMENT_OR_TICKS.search(text, position):
         position = match.end()
         end = -1
-        if ticks := match["ticks"]:
-            end = find_ticks(len(ticks), position)
-        elif comment := match["comment"]:
-            close = text.find(_COMMENT_ENDS[comment], position)
-            end = close + 3 if close >= 0 else -1
-        elif match["literal"]:
-            close_match = _LITERAL_END.search(text, position)
-            end = close_match.end() if close_match else -1
+        if match["ticks"]:
+            end = find_ticks(len(match["ticks"]), position)
+        elif closing := _CLOSINGS.get(match["comment"] or (match["literal"] and "literal")):
+            # What one search does not find, no later one does.
+            found = None if closing in unclosed else closing.search(text, position)
+            if found is None:
+                unclosed.add(closing)
+            else:
+                end = found.end()
         if end >= 0:
             yield _Span(start=match.start(), end=end, kept=match["comment"] is None)
             position = end

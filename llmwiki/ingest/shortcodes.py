@@ -1,34 +1,38 @@
-"""Hugo shortcodes, and the template tags of Jinja and Liquid."""
+"""Hugo shortcodes, and the template tags of Jinja, Liquid and Go."""
 
 import re
 
+from llmwiki.ingest.delimited import remove_delimited, replace_delimited
 from llmwiki.ingest.masking import Mask
 
 _QUOTED = r'"(?:\\.|[^"\\])*+"'
 _SHORTCODE = re.compile(
-    r"\{\{(?:<|%)-?\s*+(?P<closing>/?)\s*+(?P<name>[\w./-]+?)(?P<arguments>\s"
-    rf"(?:{_QUOTED}|(?!/?\s*-?[%>]\}}\}}|\{{\{{[<%]).)*+)?\s*/?\s*-?[%>]\}}\}}",
+    r"(?P<emphasis>[*_]{1,3}+)?\{\{[<%]-?\s*+(?P<closing>/?)\s*+(?P<name>[\w./-]+?)(?P<arguments>\s"
+    rf"(?:{_QUOTED}|(?!/?\s*-?[%>]\}}\}}|\{{\{{[<%]).)*+)?\s*/?\s*-?[%>]\}}\}}(?(emphasis)(?P=emphasis))",
     re.DOTALL,
 )
-_COMMENT = re.compile(
-    r"\{\{[<%]\s*comment\s*[%>]\}\}.*?\{\{[<%]\s*/\s*comment\s*[%>]\}\}", re.DOTALL
-)
+_COMMENT = re.compile(r"\{\{[<%]\s*comment\s*[%>]\}\}")
+_COMMENT_END = re.compile(r"\{\{[<%]\s*/\s*comment\s*[%>]\}\}")
 _CODE = re.compile(
-    r"^(?P<indentation>[ \t]*)\{\{[<%]\s*highlight\s+(?P<language>[\w+#-]+)[^}]*?[%>]\}\}[ \t]*\n?"
-    r"(?P<code>.*?)\n?[ \t]*\{\{[<%]\s*/\s*highlight\s*[%>]\}\}",
-    re.DOTALL | re.MULTILINE,
+    r"^(?P<indentation>[ \t]*+)\{\{[<%]\s*highlight\s+(?P<language>[\w+#-]+)[^}]*[%>]\}\}[ \t]*\n?",
+    re.MULTILINE,
 )
+_CODE_END = re.compile(r"\{\{[<%]\s*/\s*highlight\s*[%>]\}\}")
 _NAMED = re.compile(rf"(?P<name>[\w-]+)\s*=\s*(?:(?P<quoted>{_QUOTED})|(?P<bare>\S+))", re.DOTALL)
 _POSITIONAL = re.compile(rf"{_QUOTED}|\S+", re.DOTALL)
 _VARYING_ADDRESS = re.compile(
-    r"(?P<inline>\]\()(?=[^)\n]*\{\{[<%])[^)]*\)"
-    r"|^(?P<definition>[ \t]*\[[^\]\n]+\]:[ \t]*)(?=[^\n]*\{\{[<%])[^\n]*$",
+    r"(?P<inline>\]\()(?=[^)\n]*\{\{)[^)]*\)"
+    r"|^(?P<definition>[ \t]*\[[^\]\n]+\]:[ \t]*)(?=[^\n]*\{\{)[^\n]*$",
     re.MULTILINE,
 )
 _PREFIX = re.compile(r"[ \t>]*")
 
-_TEMPLATE_TAG = re.compile(r"\{%-?\s.*?%\}|\{#\s.*?\s#\}", re.DOTALL)
-_TEMPLATE_VALUE = re.compile(r"\{\{-?\s*[\w.\[\]'\"|() ]+?\s*-?\}\}")
+_TEMPLATE_TAG = re.compile(r"\{%-?\s")
+_TEMPLATE_TAG_END = re.compile(r"%\}")
+_GO_ACTION = re.compile(
+    r"\{\{-?\s*(?:\$|(?:if|else|end|range|with|define|block|template|partial)\b)[^{}\n]*\}\}"
+)
+_TEMPLATE_VALUE = re.compile(r"(?P<equals>=?)\{\{-?\s*[\w.\[\]'\"|() ]+?\s*-?\}\}")
 _INCLUDE = re.compile(r"\{\*[^{}\n]*\*\}|\{![^{}\n]*!\}|^[ \t]*-+8<-+.*$", re.MULTILINE)
 
 _ADMONITIONS = {
@@ -47,8 +51,10 @@ def rewrite_shortcodes(text: str, mask: Mask) -> str:
     """
     if "{{" not in text:
         return text
-    text = _COMMENT.sub("", text)
-    text = _CODE.sub(lambda match: _fence(match, mask), text)
+    text = remove_delimited(text, _COMMENT, _COMMENT_END)
+    text = replace_delimited(
+        text, _CODE, _CODE_END, lambda opening, code: _fence(opening, code, mask)
+    )
     # An address with a value missing is a false one: the link keeps its text alone.
     text = _VARYING_ADDRESS.sub(_without_address, text)
     return _SHORTCODE.sub(_replace, text)
@@ -56,16 +62,19 @@ def rewrite_shortcodes(text: str, mask: Mask) -> str:
 
 def remove_template_tags(text: str) -> str:
     """Take out includes, and the tags and values of a page that is a template itself."""
-    text = _INCLUDE.sub("", text)
-    without_tags = _TEMPLATE_TAG.sub("", text) if "{%" in text or "{#" in text else text
-    if "{%" in text and without_tags != text:
-        return _TEMPLATE_VALUE.sub("", without_tags)
-    return without_tags
+    text = _GO_ACTION.sub("", _INCLUDE.sub("", text))
+    without_tags = remove_delimited(text, _TEMPLATE_TAG, _TEMPLATE_TAG_END)
+    return text if without_tags == text else _TEMPLATE_VALUE.sub(_without_value, without_tags)
 
 
-def _fence(match: re.Match[str], mask: Mask) -> str:
-    lines = [f"```{match['language']}", *match["code"].split("\n"), "```"]
-    return "\n".join(match["indentation"] + mask.hide(line) for line in lines)
+def _without_value(match: re.Match[str]) -> str:
+    """Leave nothing, or the empty value of an HTML attribute."""
+    return '=""' if match["equals"] else ""
+
+
+def _fence(opening: re.Match[str], code: str, mask: Mask) -> str:
+    lines = [f"```{opening['language']}", *code.rstrip().split("\n"), "```"]
+    return "\n".join(opening["indentation"] + mask.hide(line) for line in lines)
 
 
 def _without_address(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Callable
 
+from llmwiki.ingest.delimited import remove_delimited, replace_delimited
 from llmwiki.ingest.masking import Mask
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\}"
@@ -16,14 +17,14 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?P<name>[\w:@.-]+)\s*=\s*(?:\{?"(?P<double>[^"]*)"\}?|\{?'(?P<single>[^']*)'\}?)"""
 )
-_INVISIBLE = re.compile(
-    r"<(?P<name>script|style|noscript|iframe|svg)\b[^>]*?(?:/>|>.*?</(?P=name)\s*>)",
-    re.DOTALL | re.IGNORECASE,
-)
-_PREFORMATTED = re.compile(
-    r"^(?P<indentation>[ \t]*)<pre\b[^>]*>(?P<code>.*?)</pre\s*>",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
-)
+_INVISIBLE = {
+    re.compile(rf"<{name}\b[^<>]*(?<!/)>", re.IGNORECASE): re.compile(
+        rf"</{name}\s*>", re.IGNORECASE
+    )
+    for name in ("script", "style", "noscript", "iframe", "svg")
+}
+_PREFORMATTED = re.compile(r"^(?P<indentation>[ \t]*+)<pre\b[^<>]*>", re.IGNORECASE | re.MULTILINE)
+_PREFORMATTED_END = re.compile(r"</pre\s*>", re.IGNORECASE)
 _CODE = re.compile(r"<code\b[^<>]*>(?P<code>[^<>`\n]*)</code>", re.IGNORECASE)
 _HEADING = re.compile(
     r"^[ \t]*<h(?P<level>[1-6])\b[^>]*>(?P<text>[^\n]*?)</h(?P=level)>[ \t]*$",
@@ -67,8 +68,12 @@ def rewrite_tags(text: str, mask: Mask) -> str:
     """
     if "<" not in text:
         return text
-    text = _DECLARATION.sub("", _INVISIBLE.sub("", text))
-    text = _PREFORMATTED.sub(lambda match: _fence(match, mask), text)
+    text = _DECLARATION.sub("", text)
+    for opening, closing in _INVISIBLE.items():
+        text = remove_delimited(text, opening, closing)
+    text = replace_delimited(
+        text, _PREFORMATTED, _PREFORMATTED_END, lambda start, code: _fence(start, code, mask)
+    )
     text = _CODE.sub(lambda match: mask.hide(f"`{html.unescape(match['code'])}`"), text)
     text = _HEADING.sub(lambda match: f"\n{'#' * int(match['level'])} {match['text']}\n", text)
     text = _LINK.sub(_markdown_link, text)
@@ -76,10 +81,10 @@ def rewrite_tags(text: str, mask: Mask) -> str:
     return _TAG.sub(_replacer(text), text)
 
 
-def _fence(match: re.Match[str], mask: Mask) -> str:
-    code = html.unescape(_TAG.sub("", mask.reveal(match["code"]))).strip("\n")
-    lines = ["```", *code.split("\n"), "```"]
-    return "\n" + "\n".join(match["indentation"] + mask.hide(line) for line in lines) + "\n"
+def _fence(opening: re.Match[str], code: str, mask: Mask) -> str:
+    plain = html.unescape(_TAG.sub("", mask.reveal(code))).strip("\n")
+    lines = ["```", *plain.split("\n"), "```"]
+    return "\n" + "\n".join(opening["indentation"] + mask.hide(line) for line in lines) + "\n"
 
 
 def _markdown_link(match: re.Match[str]) -> str:
