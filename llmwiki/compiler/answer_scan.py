@@ -95,6 +95,7 @@ def _elements(text: str, position: int) -> Iterator[Any]:
             position = following.start()
         else:
             yield page
+    yield _CutOff()
 
 
 def _skip(text: str, position: int) -> int:

@@ -1,0 +1,160 @@
+"""What the gate does with a page as a whole: repairs of its small parts, and refusals."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from llmwiki.compiler.gate_evidence import Evidence, PassageFacts, occurrences
+from llmwiki.compiler.gate_limits import GateLimits
+from llmwiki.compiler.gate_rules import find_offence, leaks, markup
+from llmwiki.domain import PageDraft, PageSection, Statement, TopicSources
+from llmwiki.text.hashing import normalise
+from llmwiki.text.preamble import looks_like_preamble
+from llmwiki.text.support import unsupported_details
+
+REFUSALS: Mapping[str, str] = {
+    "no-sources": "the topic has no passages to write from",
+    "page-too-long": "the page is longer than any page may be",
+    "nothing-left": "no statement of the page can be kept",
+    "too-many-dropped": "too many statements of the page cannot be kept",
+    "no-tldr": "the page has no summary, and no sentence that could be one",
+    "shrunk": "the page is far shorter than the one that it replaces, and its sources are not",
+    "thin": "the page says next to nothing of its sources",
+    "padded": "the page is far longer than its sources",
+}
+"""Why a page is refused, by code."""
+
+REPAIRS: Mapping[str, str] = {
+    "title-replaced": "the title is replaced by that of the topic",
+    "tldr-replaced": "the summary is replaced by the first sentence of the page",
+    "heading-repaired": "a heading is put right or removed; its statements stay",
+    "tags-normalised": "tags are folded, and those that are none are left out",
+}
+"""What was put right in a page, by code."""
+
+_LONGEST_TITLE = 150
+_LONGEST_TAG = 40
+_HEADING_MARKS = re.compile(r"^[\s#]+|[\s#]+$")
+_NO_TAG = re.compile(r"[<>`\[\]{}|\\\n]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """The lengths that refusals compare, in characters."""
+
+    page: int
+    previous: int
+    sources: int
+
+
+def page_length(draft: PageDraft) -> int:
+    """Return the characters of the page's text, without rendering."""
+    texts = [section.heading for section in draft.sections]
+    texts += [statement.text for section in draft.sections for statement in section.statements]
+    return len(draft.tldr.text) + sum(map(len, texts))
+
+
+def source_length(sources: TopicSources) -> int:
+    """Return the characters of all passages."""
+    return sum(len(chunk.text) for chunk in sources.chunks)
+
+
+def refuse_at_sight(draft: PageDraft, sources: TopicSources, limits: GateLimits) -> str | None:
+    """Return the code of a refusal that needs no look at the statements."""
+    if not sources.chunks:
+        return "no-sources"
+    return "page-too-long" if page_length(draft) > limits.max_page_characters else None
+
+
+def refuse_for_losses(kept: int, dropped: int, limits: GateLimits) -> str | None:
+    """Return the code of a refusal for the number of statements that were dropped."""
+    if not kept:
+        return "nothing-left"
+    share = dropped / (kept + dropped)
+    return "too-many-dropped" if share > limits.max_dropped_share else None
+
+
+def refuse_for_length(measures: Measures, limits: GateLimits) -> str | None:
+    """Return the code of a refusal for a length out of proportion."""
+    owed = min(measures.previous, measures.sources)
+    if measures.page < limits.min_share_of_previous * owed:
+        return "shrunk"
+    if measures.page < limits.min_share_of_sources * measures.sources:
+        return "thin"
+    most = limits.max_share_of_sources * measures.sources + limits.padding_allowance
+    return "padded" if measures.page > most else None
+
+
+def repair_title(title: str, sources: TopicSources, evidence: Evidence) -> str:
+    """Return the title, or the topic's where it is not sensible."""
+    if title == sources.topic.title or _is_sensible(title, evidence.all()):
+        return title
+    return sources.topic.title or sources.topic.key
+
+
+def repair_tldr(
+    tldr: Statement, sections: Iterable[PageSection], evidence: Evidence, limits: GateLimits
+) -> Statement | None:
+    """Return the summary, or the first sentence of the page that can stand for it, or None."""
+    statements = (statement for section in sections for statement in section.statements)
+    if _is_summary(tldr, evidence, limits):
+        return tldr
+    return next(
+        (
+            statement
+            for statement in statements
+            if statement.kind == "prose" and len(statement.text) <= limits.max_tldr_characters
+        ),
+        None,
+    )
+
+
+def repair_headings(sections: Iterable[PageSection], evidence: Evidence) -> Iterator[PageSection]:
+    """Yield the sections; one without a sensible heading goes on with the section before it."""
+    held: PageSection | None = None
+    for section in sections:
+        heading = _HEADING_MARKS.sub("", normalise(section.heading))
+        sensible = bool(heading) and _is_sensible(heading, evidence.all())
+        if held is not None and section.heading and not sensible:
+            statements = (*held.statements, *section.statements)
+            held = PageSection(heading=held.heading, statements=statements)
+            continue
+        if held is not None:
+            yield held
+        held = PageSection(heading=heading if sensible else "", statements=section.statements)
+    if held is not None:
+        yield held
+
+
+def repair_tags(tags: Sequence[str], limits: GateLimits) -> tuple[str, ...]:
+    """Return distinct short tags in lower case."""
+    folded = (normalise(tag).lstrip("#").strip().lower() for tag in tags)
+    sensible = (
+        tag
+        for tag in folded
+        if 0 < len(tag) <= _LONGEST_TAG and any(map(str.isalnum, tag)) and not _NO_TAG.search(tag)
+    )
+    return tuple(dict.fromkeys(sensible))[: limits.max_tags]
+
+
+def _is_summary(tldr: Statement, evidence: Evidence, limits: GateLimits) -> bool:
+    if find_offence(tldr, evidence, limits) is not None:
+        return False
+    if occurrences(tldr.text, evidence.of(tldr.chunk_ids)):
+        return True
+    return tldr.kind == "prose" and len(tldr.text) <= limits.max_tldr_characters
+
+
+def _is_sensible(title: str, passages: Sequence[PassageFacts]) -> bool:
+    """Tell whether a title or heading is one line that the passages bear out."""
+    if occurrences(title, passages):
+        return True
+    return (
+        0 < len(title) <= _LONGEST_TITLE
+        and "\n" not in title
+        and any(map(str.isalnum, title))
+        and not looks_like_preamble(title)
+        and leaks(title, passages) is None
+        and markup(title, passages) is None
+        and not unsupported_details(title, [passage.text for passage in passages])
+    )

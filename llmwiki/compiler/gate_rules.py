@@ -1,0 +1,226 @@
+"""The rules for one statement, each a small function that returns what offends it, or None."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from llmwiki.compiler.gate_evidence import (
+    Evidence,
+    PassageFacts,
+    content_stems,
+    is_fence,
+    occurrences,
+    squeeze,
+    squeeze_row,
+)
+from llmwiki.compiler.gate_language import foreign_script, foreign_words
+from llmwiki.compiler.gate_limits import GateLimits
+from llmwiki.domain import Statement, StatementKind
+from llmwiki.text.preamble import looks_like_preamble
+from llmwiki.text.support import unsupported_details
+
+REASONS: Mapping[str, str] = {
+    "empty": "a statement without a letter or a digit, or no statement at all",
+    "no-citation": "it cites no passage of its topic",
+    "unknown-citation": "it cites a passage that was not given",
+    "repeated": "the page says it already, with the same citations",
+    "too-long": "prose that is too long for one statement",
+    "preamble": "the model talks to its user",
+    "leak": "it names the passages, the request or the rules",
+    "block-markup": "a fence, a heading or a table row inside of prose",
+    "markup": "HTML, an image or a script that no cited passage has",
+    "unsupported-detail": "a number, name or address that no cited passage has",
+    "foreign-script": "it is in another script than the passages",
+    "foreign-language": "it is in another language than the passages",
+    "unrelated": "it shares next to no words with the passages that it cites",
+    "code-not-verbatim": "a line of code that no cited passage has",
+    "table-not-verbatim": "a row of a table that no cited passage has",
+    "table-rows-missing": "a table of which rows are left out",
+}
+"""Why a statement is dropped, by code."""
+
+Cited = Sequence[PassageFacts]
+Rule = Callable[[Statement, Cited, GateLimits], str | None]
+
+_FEWEST_STEMS = 5
+"""With fewer content words a share means nothing."""
+_LONGEST_DETAIL = 200
+_LABEL = re.compile(r"\bc\d{1,4}\b")
+_BOUNDARY = re.compile(r"\b(?:BEGIN |END )?PASSAGE c\d|(?:---|===) (?:END|PASSAGE|TOPIC)\b")
+_PHRASE = re.compile(
+    r"\bas (?:requested|instructed|you asked)\b"
+    r"|\b(?:the|these|this) (?:provided |given |supplied |above )?passages?\b"
+    r"|\b(?:provided|given|supplied) (?:context|sources?|excerpts?|documentation)\b",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(
+    r"</?(?!https?:)[A-Za-z][^<>\n]{0,200}>?|<!--|<!doctype|!\[|\b(?:javascript|vbscript):"
+    r"|\bdata:text/",
+    re.IGNORECASE,
+)
+_CODE_SPAN = re.compile(r"`+[^`\n]+`+")
+_BLOCK = re.compile(r"^[ ]{0,3}(?:`{3}|~{3}|#{1,6}[ ]|\|.*\|[ ]*$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offence:
+    """A rule that a statement breaks, and what in it does."""
+
+    reason: str
+    detail: str
+
+
+def find_offence(statement: Statement, evidence: Evidence, limits: GateLimits) -> Offence | None:
+    """Return the first offence of a statement, or None.
+
+    What stands in a cited passage word for word is not held against the page, so that an
+    extractive draft passes whole. Only a table must not be a part of the passage's table.
+    """
+    if (reason := _unfounded(statement, evidence)) is not None:
+        return Offence(reason=reason, detail="")
+    cited = evidence.of(statement.chunk_ids)
+    verbatim = occurrences(statement.text, cited) > 0
+    for reason, rule in (_VERBATIM_RULES if verbatim else _RULES)[statement.kind].items():
+        detail = rule(statement, cited, limits)
+        if detail is not None:
+            return Offence(reason=reason, detail=detail[:_LONGEST_DETAIL])
+    return None
+
+
+def leaks(text: str, cited: Cited) -> str | None:
+    """Find a label, a boundary or a phrase that only the request can have put there."""
+    for expression in (_LABEL, _BOUNDARY, _PHRASE):
+        for match in expression.finditer(text):
+            if not _in_sources(match[0], cited):
+                return match[0]
+    return None
+
+
+def markup(text: str, cited: Cited) -> str | None:
+    """Find the beginning of a tag, an image or a script address that the passages do not have."""
+    for match in _MARKUP.finditer(_CODE_SPAN.sub(" ", text)):
+        if not _in_sources(match[0], cited):
+            return match[0]
+    return None
+
+
+def _unfounded(statement: Statement, evidence: Evidence) -> str | None:
+    if not any(map(str.isalnum, _content(statement))):
+        return "empty"
+    if not statement.chunk_ids:
+        return "no-citation"
+    return None if evidence.knows(statement.chunk_ids) else "unknown-citation"
+
+
+def _content(statement: Statement) -> str:
+    if statement.kind != "code":
+        return statement.text
+    return "\n".join(line for line in statement.text.split("\n") if not is_fence(line))
+
+
+def _too_long(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del cited
+    length = len(statement.text)
+    return f"{length} characters" if length > limits.max_statement_characters else None
+
+
+def _preamble(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del cited, limits
+    return statement.text[:80] if looks_like_preamble(statement.text) else None
+
+
+def _leak(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    return leaks(statement.text, cited)
+
+
+def _block_markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del cited, limits
+    match = _BLOCK.search(statement.text)
+    return match[0] if match else None
+
+
+def _markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    return markup(statement.text, cited)
+
+
+def _unsupported(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    details = unsupported_details(statement.text, [passage.text for passage in cited])
+    return ", ".join(details) if details else None
+
+
+def _foreign_script(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    return foreign_script(statement.text, cited, limits.max_foreign_script_share)
+
+
+def _foreign_language(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    return foreign_words(statement.text, cited)
+
+
+def _unrelated(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    stems = content_stems(statement.text)
+    known = frozenset[str]().union(*(passage.stems for passage in cited))
+    share = len(stems & known) / max(1, len(stems))
+    if len(stems) < _FEWEST_STEMS or share >= limits.min_support_share:
+        return None
+    return f"{share:.2f} of the words"
+
+
+def _code_not_verbatim(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    lines = [line for line in statement.text.split("\n") if line.strip() and not is_fence(line)]
+    return _first_unknown(lines, frozenset().union(*(passage.lines for passage in cited)))
+
+
+def _first_unknown(lines: Sequence[str], known: frozenset[str]) -> str | None:
+    return next((line for line in lines if squeeze(line) not in known), None)
+
+
+def _table_not_verbatim(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    known = {row for passage in cited for rows in passage.table_rows for row in rows}
+    lines = [line for line in statement.text.split("\n") if line.strip()]
+    return next((line for line in lines if (row := squeeze_row(line)) and row not in known), None)
+
+
+def _table_rows_missing(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    """Find a row of a cited table with this header that the statement has left out."""
+    del limits
+    present = [row for line in statement.text.split("\n") if (row := squeeze_row(line))]
+    same = (
+        rows for passage in cited for rows in passage.table_rows if rows[:1] == tuple(present[:1])
+    )
+    return next((row for rows in same for row in rows if row not in set(present)), None)
+
+
+def _in_sources(text: str, cited: Cited) -> bool:
+    wanted = text.casefold()
+    return any(wanted in passage.folded for passage in cited)
+
+
+_RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
+    "prose": {
+        "too-long": _too_long,
+        "preamble": _preamble,
+        "leak": _leak,
+        "block-markup": _block_markup,
+        "markup": _markup,
+        "foreign-script": _foreign_script,
+        "foreign-language": _foreign_language,
+        "unsupported-detail": _unsupported,
+        "unrelated": _unrelated,
+    },
+    "code": {"code-not-verbatim": _code_not_verbatim},
+    "table": {
+        "table-not-verbatim": _table_not_verbatim,
+        "table-rows-missing": _table_rows_missing,
+    },
+}
+_VERBATIM_RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
+    "prose": {},
+    "code": {},
+    "table": {"table-rows-missing": _table_rows_missing},
+}
