@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly
-from llmwiki.cli import ingest, migrate
+from llmwiki.cli import ingest, migrate, search
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -29,6 +29,7 @@ app.command("sweep")(drift_sweep.command)
 app.command("drain")(compile_drain.command)
 app.command("lint")(lint_pass.command)
 app.command("nightly")(nightly.command)
+app.command("search")(search.command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -50,9 +50,16 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+class _ResultConsole(Console):
+    """Leaves a closed pipe to ``run``, where rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Return a console on standard output as it is now."""
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    return _ResultConsole(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def print_line(line: str = "") -> None:
