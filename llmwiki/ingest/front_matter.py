@@ -117,9 +117,7 @@ def _as_mapping(value: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise _BrokenError(2, "is not a list of `key: value` pairs")
-    metadata = _JsonConverter().convert(value, 0)
-    assert isinstance(metadata, dict)  # noqa: S101 - a mapping converts to a dictionary
-    return metadata
+    return _JsonConverter().convert_mapping(value, 0)
 
 
 class _JsonConverter:
@@ -128,12 +126,15 @@ class _JsonConverter:
     def __init__(self) -> None:
         self._values = 0
 
+    def convert_mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        return {_text(key): self.convert(item, depth + 1) for key, item in value.items()}
+
     def convert(self, value: object, depth: int) -> object:
         self._values += 1
         if self._values > _MOST_VALUES or depth > _DEEPEST:
             raise _BrokenError(2, "holds too many values, or nests them too deeply")
         if isinstance(value, Mapping):
-            return {_text(key): self.convert(item, depth + 1) for key, item in value.items()}
+            return self.convert_mapping(value, depth)
         if isinstance(value, list | tuple):
             return [self.convert(item, depth + 1) for item in value]
         if isinstance(value, set | frozenset):

@@ -3,7 +3,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmwiki.ingest.chunking import chunk_document
@@ -180,6 +180,7 @@ _KINDS: st.SearchStrategy[BlockKind] = st.sampled_from(("paragraph", "list", "co
 _BLOCKS = st.lists(st.builds(_make_block, _KINDS, _PROSE, _LINES), min_size=1, max_size=8)
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.integers(min_value=12, max_value=80))
 def test_every_word_is_in_a_passage_in_order_and_passages_keep_their_size(
     blocks: list[Block], target: int
@@ -196,6 +197,7 @@ def test_every_word_is_in_a_passage_in_order_and_passages_keep_their_size(
     assert all(count_tokens(each.text) == each.token_count for each in section.passages)
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.integers(min_value=12, max_value=80), st.data())
 def test_a_changed_letter_changes_one_passage_and_moves_no_cut(
     blocks: list[Block], target: int, data: st.DataObject
@@ -217,6 +219,7 @@ def test_a_changed_letter_changes_one_passage_and_moves_no_cut(
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.integers(min_value=1, max_value=11))
 def test_tiny_targets_lose_nothing_either(blocks: list[Block], target: int) -> None:
     section = _chunk(*blocks, target=target)
