@@ -1,5 +1,6 @@
 """Walks the elements of a page in reading order and hands what they say to the builder."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bs4 import Tag
@@ -10,7 +11,8 @@ from llmwiki.ingest.html_code import code_language, code_text
 from llmwiki.ingest.html_inline import InlineReader, inline_text
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_BLOCKS = ["dl", "ol", "p", "pre", "table", "ul"]
+_LAYOUT_CONTENT = ["pre", "table"]
+_CHAPTER_CONTENT = ["dl", "ol", "pre", "table", "ul"]
 _LARGEST_SPAN = 100
 
 
@@ -30,10 +32,14 @@ class FlowReader(InlineReader):
         self._builder = builder
         self._numbers: list[int | None] = []
         self._definitions: list[_Definitions] = []
+        self._layouts: set[int] = set()
+        self._chapters: set[int] = set()
         self.top_headings = 0
 
     def read(self, root: Tag) -> None:
         """Read what is below the root."""
+        self._layouts = _holders_of(root.find_all(_LAYOUT_CONTENT))
+        self._chapters = _holders_of(root.find_all(_CHAPTER_CONTENT))
         super().read(root)
         self.separate()
         self._builder.end_list()
@@ -46,7 +52,7 @@ class FlowReader(InlineReader):
         """Handle whole headings, code and tables; open lists and their items."""
         if not self.is_visible(tag):
             return False
-        if tag.name in _HEADINGS or tag.name == "pre" or _is_data_table(tag):
+        if tag.name in _HEADINGS or tag.name == "pre" or self._is_data_table(tag):
             self.separate()
             self._add_whole(tag)
             return False
@@ -59,7 +65,7 @@ class FlowReader(InlineReader):
             case "li":
                 self._begin_item(tag)
             case "dl":
-                self._definitions.append(_Definitions(is_short=_is_short(tag)))
+                self._definitions.append(_Definitions(is_short=self._is_short(tag)))
             case "dt":
                 self._begin_term()
         return is_entered
@@ -80,6 +86,19 @@ class FlowReader(InlineReader):
                 self._end_term()
                 self._definitions.pop()
                 self._builder.end_list()
+
+    def _is_data_table(self, tag: Tag) -> bool:
+        """Tell a table from a layout: cells of the latter hold code or other tables."""
+        is_layout = id(tag) in self._layouts or tag.get("role") == "presentation"
+        return tag.name == "table" and not is_layout
+
+    def _is_short(self, definitions: Tag) -> bool:
+        """Tell a glossary from the description of an API, whose definitions are chapters."""
+        return all(
+            id(definition) not in self._chapters
+            and len(definition.find_all("p", recursive=False)) <= 1
+            for definition in definitions.find_all("dd", recursive=False)
+        )
 
     def _add_whole(self, tag: Tag) -> None:
         if tag.name in _HEADINGS:
@@ -125,21 +144,18 @@ class FlowReader(InlineReader):
             self._definitions[-1].has_open_item = False
 
 
-def _is_data_table(tag: Tag) -> bool:
-    """Tell a table from a layout: cells of the latter hold code or other tables."""
-    return (
-        tag.name == "table"
-        and tag.get("role") != "presentation"
-        and tag.find(["table", "pre"]) is None
-    )
+def _holders_of(tags: Iterable[Tag]) -> set[int]:
+    """Return the identities of all tags around the given ones.
 
-
-def _is_short(definitions: Tag) -> bool:
-    """Tell a glossary from the description of an API, whose definitions are whole chapters."""
-    return all(
-        len(definition.find_all(_BLOCKS, limit=2)) <= 1 and definition.find("pre") is None
-        for definition in definitions.find_all("dd", recursive=False)
-    )
+    Found once for the page: to search below each tag takes too long where they nest deeply.
+    """
+    holders: set[int] = set()
+    for tag in tags:
+        for parent in tag.parents:
+            if id(parent) in holders:
+                break
+            holders.add(id(parent))
+    return holders
 
 
 def _cell(cell: Tag) -> tuple[str, int, int]:

@@ -58,8 +58,9 @@ class InlineReader:
 
     def add_colon(self) -> None:
         """End a term, unless it ends with a colon by itself."""
-        if "".join(self._parts).strip(": \n"):
-            self._parts = [*self._parts, ":"]
+        term = "".join(self._parts).rstrip()
+        if term and not term.endswith(":"):
+            self._parts = [term, ":"]
 
     def separate(self) -> None:
         """Keep what one block says apart from the next."""

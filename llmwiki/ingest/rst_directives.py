@@ -9,74 +9,17 @@ from docutils.parsers.rst import Directive
 from docutils.parsers.rst.directives import misc, tables
 from docutils.statemachine import StringList
 
-_DROPPED = frozenset(
-    {
-        "contents", "currentmodule", "date", "default-domain", "default-role", "footer", "header",
-        "highlight", "include", "index", "literalinclude", "meta", "raw", "role", "sectnum",
-        "section-numbering", "tabularcolumns", "target-notes", "testcleanup", "testsetup",
-        "title", "toctree",
-    }
-)  # fmt: skip
-"""They steer the rendering, or would bring in text that is not in the file."""
-
-_WRAPPERS = frozenset(
-    {
-        "compound", "container", "cssclass", "div", "epigraph", "glossary", "grid", "highlights",
-        "hlist", "ifconfig", "line-block", "only", "pull-quote", "rst-class", "tab-set", "tabs",
-    }
-)  # fmt: skip
-"""Only their content is for readers; their argument is for the renderer."""
-
-_ADMONITIONS = {
-    "attention": "Attention",
-    "caution": "Caution",
-    "danger": "Danger",
-    "error": "Error",
-    "hint": "Hint",
-    "important": "Important",
-    "note": "Note",
-    "seealso": "See also",
-    "tip": "Tip",
-    "todo": "Todo",
-    "warning": "Warning",
-}
-_VERSION_CHANGES = {
-    "deprecated": "Deprecated since version",
-    "deprecated-removed": "Deprecated since version",
-    "versionadded": "Added in version",
-    "versionchanged": "Changed in version",
-    "versionremoved": "Removed in version",
-}
-_LANGUAGE_BY_ARGUMENT = frozenset(
-    {"code", "code-block", "code-cell", "jupyter-execute", "prompt", "sourcecode"}
+from llmwiki.ingest.rst_directive_names import (
+    ADMONITIONS,
+    CODE_BESIDE_MARKER,
+    DROPPED,
+    LANGUAGE_BY_ARGUMENT,
+    LANGUAGE_BY_NAME,
+    OBJECTS,
+    PICTURES,
+    VERSION_CHANGES,
+    WRAPPERS,
 )
-_LANGUAGE_BY_NAME = {
-    "digraph": "dot",
-    "doctest": "pycon",
-    "graph": "dot",
-    "graphviz": "dot",
-    "ipython": "ipython",
-    "math": "math",
-    "mermaid": "mermaid",
-    "parsed-literal": "",
-    "plantuml": "plantuml",
-    "productionlist": "",
-    "testcode": "python",
-    "testoutput": "",
-    "uml": "plantuml",
-}
-_OBJECTS = frozenset(
-    {
-        "attribute", "class", "classmethod", "cmdoption", "confval", "data", "decorator",
-        "decoratormethod", "describe", "envvar", "exception", "function", "macro", "member",
-        "method", "module", "object", "option", "program", "property", "setting",
-        "staticmethod", "struct", "type", "variable",
-    }
-)  # fmt: skip
-"""Descriptions of objects: a line of the argument is a signature."""
-
-_PICTURES = frozenset({"figure", "image"})
-_CODE_BESIDE_MARKER = frozenset({"math", "parsed-literal", "productionlist"})
 
 _FIELD = re.compile(r":(?!:)[^:]+:(\s|$)")
 
@@ -131,11 +74,11 @@ class _Code(_Tolerant):
     def run(self) -> list[nodes.Node]:
         argument, options, content = self._split()
         name = self._local_name
-        language = _LANGUAGE_BY_NAME.get(name, "")
+        language = LANGUAGE_BY_NAME.get(name, "")
         lines = list(content)
-        if name in _CODE_BESIDE_MARKER:
+        if name in CODE_BESIDE_MARKER:
             lines = [*argument, *lines]
-        elif name in _LANGUAGE_BY_ARGUMENT and argument:
+        elif name in LANGUAGE_BY_ARGUMENT and argument:
             language = _first_word(argument)[0]
             lines = [*argument[1:], *lines]  # the blank line after the language was forgotten
         text = "\n".join(lines)
@@ -147,21 +90,21 @@ class _Admonition(_Tolerant):
     def run(self) -> list[nodes.Node]:
         argument, _, content = self._split()
         body = [*self._parse(argument), *self._parse(content)]
-        return _labelled(_ADMONITIONS[self._local_name], body)
+        return _labelled(ADMONITIONS[self._local_name], body)
 
 
 class _VersionChange(_Tolerant):
     def run(self) -> list[nodes.Node]:
         argument, _, content = self._split()
         version, text = _first_word(argument)
-        label = f"{_VERSION_CHANGES[self._local_name]} {version}".strip()
+        label = f"{VERSION_CHANGES[self._local_name]} {version}".strip()
         return _labelled(label, [*self._parse(text), *self._parse(content)])
 
 
 class _Object(_Tolerant):
     def run(self) -> list[nodes.Node]:
         argument, _, content = self._split()
-        return [*map(_signature, argument), *self._parse(content)]
+        return [*map(_signature, _whole_signatures(argument)), *self._parse(content)]
 
 
 def _end_of_argument(content: StringList) -> int:
@@ -201,6 +144,17 @@ def _first_word(lines: StringList) -> tuple[str, StringList]:
     return word, StringList([rest.strip(), *lines[1:]], source="")
 
 
+def _whole_signatures(lines: StringList) -> list[str]:
+    """Join the lines of a signature that goes on until its parentheses are closed."""
+    signatures: list[str] = []
+    for line in lines:
+        if signatures and signatures[-1].count("(") > signatures[-1].count(")"):
+            signatures[-1] += f" {line.strip()}"
+        else:
+            signatures.append(line)
+    return signatures
+
+
 def _signature(line: str) -> nodes.Node:
     return nodes.paragraph("", "", nodes.literal(line, line.strip()))
 
@@ -226,13 +180,13 @@ def _lenient(directive: type[Directive]) -> type[Directive]:
 
 
 _BY_NAME: dict[str, type[Directive]] = {
-    **dict.fromkeys(_DROPPED, _Dropped),
-    **dict.fromkeys(_WRAPPERS, _Wrapper),
-    **dict.fromkeys(_PICTURES, _Picture),
-    **dict.fromkeys(_LANGUAGE_BY_ARGUMENT | _LANGUAGE_BY_NAME.keys(), _Code),
-    **dict.fromkeys(_ADMONITIONS, _Admonition),
-    **dict.fromkeys(_VERSION_CHANGES, _VersionChange),
-    **dict.fromkeys(_OBJECTS, _Object),
+    **dict.fromkeys(DROPPED, _Dropped),
+    **dict.fromkeys(WRAPPERS, _Wrapper),
+    **dict.fromkeys(PICTURES, _Picture),
+    **dict.fromkeys(LANGUAGE_BY_ARGUMENT | LANGUAGE_BY_NAME.keys(), _Code),
+    **dict.fromkeys(ADMONITIONS, _Admonition),
+    **dict.fromkeys(VERSION_CHANGES, _VersionChange),
+    **dict.fromkeys(OBJECTS, _Object),
     "csv-table": _lenient(tables.CSVTable),
     "list-table": _lenient(tables.ListTable),
     "replace": misc.Replace,

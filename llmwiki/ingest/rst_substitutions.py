@@ -12,7 +12,7 @@ def expand_substitutions(document: nodes.document) -> None:
     """Put the text of its definition in the place of each reference.
 
     A definition that is not in the document is in Sphinx's configuration, as for ``|version|``:
-    its name stays.
+    the reference stays as it is written.
     """
     expansion = _Expansion(document)
     for reference in list(document.findall(nodes.substitution_reference)):
@@ -28,11 +28,11 @@ class _Expansion:
         self._open: set[str] = set()
 
     def text_of(self, reference: nodes.substitution_reference) -> str:
-        """Return the text that a reference stands for; its name where that goes in circles."""
+        """Return the text that a reference stands for, or itself where that goes in circles."""
         name = reference["refname"]
         key = name if name in self._definitions else self._keys.get(name.lower())
         if key is None or key in self._open:
-            return reference.astext()
+            return f"|{name}|"
         if key not in self._texts:
             self._open.add(key)
             self._texts[key] = self._expand(self._definitions[key])

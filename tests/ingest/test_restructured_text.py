@@ -95,7 +95,7 @@ def test_lines_of_a_paragraph_are_joined() -> None:
         ("`Site <https://example.org/a>`_", "Site (https://example.org/a)"),
         ("`Local <other.html>`_", "Local"),
         ("https://example.org/b", "https://example.org/b"),
-        ("|version|", "version"),
+        ("v\\ |version|", "v|version|"),
         ("escaped \\*star\\*", "escaped *star*"),
     ],
 )
@@ -165,6 +165,8 @@ def test_a_doctest_becomes_a_fence() -> None:
         (".. autoclass:: Flask\n   :members:\n   :inherited-members:\n", ["`Flask`"]),
         (".. automodule:: flask.json\n", ["`flask.json`"]),
         (".. py:function:: run(a, b)\n   :noindex:\n\n   Runs.\n", ["`run(a, b)`", "Runs."]),
+        (".. function:: run(a,\n                 b)\n", ["`run(a, b)`"]),
+        (".. method:: get()\n            put()\n", ["`get()`", "`put()`"]),
         (".. http:get:: /users\n\n   Lists.\n", ["`/users`", "Lists."]),
         (".. tabs::\n\n   .. tab:: Linux\n\n      apt\n", ["Linux", "apt"]),
         (".. only:: html\n\n   Web.\n", ["Web."]),
