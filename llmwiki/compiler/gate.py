@@ -12,7 +12,6 @@ from llmwiki.compiler.gate_limits import GateLimits
 from llmwiki.compiler.gate_page import (
     REFUSALS,
     Measures,
-    page_length,
     refuse_at_sight,
     refuse_for_length,
     refuse_for_losses,
@@ -21,6 +20,7 @@ from llmwiki.compiler.gate_page import (
     repair_title,
     repair_tldr,
     source_length,
+    text_length,
 )
 from llmwiki.compiler.gate_rules import Offence, find_offence
 from llmwiki.domain import ChunkId, PageDraft, PageSection, Statement, TopicSources
@@ -78,7 +78,7 @@ def check_draft(
         sections=tuple(repair_headings(sections, evidence)),
     )
     measures = Measures(
-        page=page_length(page), previous=previous_length, sources=source_length(sources)
+        page=text_length(sections), previous=previous_length, sources=source_length(sources)
     )
     refusal = refuse_for_length(measures, limits)
     if refusal:
@@ -120,7 +120,7 @@ def _repetition(
     statement: Statement, said: Counter[tuple[str, tuple[ChunkId, ...]]], evidence: Evidence
 ) -> Offence | None:
     """Count what was said; a page may say it as often as the passages themselves do."""
-    key = (normalise(statement.text).casefold(), statement.chunk_ids)
+    key = (normalise(statement.text), statement.chunk_ids)
     said[key] += 1
     if said[key] == 1 or said[key] <= occurrences(statement.text, evidence.of(statement.chunk_ids)):
         return None

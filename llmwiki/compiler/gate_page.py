@@ -47,11 +47,9 @@ class Measures:
     sources: int
 
 
-def page_length(draft: PageDraft) -> int:
-    """Return the characters of the page's text, without rendering."""
-    texts = [section.heading for section in draft.sections]
-    texts += [statement.text for section in draft.sections for statement in section.statements]
-    return len(draft.tldr.text) + sum(map(len, texts))
+def text_length(sections: Iterable[PageSection]) -> int:
+    """Return the characters of the statements: what is measured against the sources."""
+    return sum(len(each.text) for section in sections for each in section.statements)
 
 
 def source_length(sources: TopicSources) -> int:
@@ -63,7 +61,9 @@ def refuse_at_sight(draft: PageDraft, sources: TopicSources, limits: GateLimits)
     """Return the code of a refusal that needs no look at the statements."""
     if not sources.chunks:
         return "no-sources"
-    return "page-too-long" if page_length(draft) > limits.max_page_characters else None
+    whole = text_length(draft.sections) + len(draft.title) + len(draft.tldr.text)
+    whole += sum(len(section.heading) for section in draft.sections)
+    return "page-too-long" if whole > limits.max_page_characters else None
 
 
 def refuse_for_losses(kept: int, dropped: int, limits: GateLimits) -> str | None:

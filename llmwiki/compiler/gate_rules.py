@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from llmwiki.compiler.gate_evidence import (
     Evidence,
@@ -105,7 +106,7 @@ def markup(text: str, cited: Cited) -> str | None:
 
 
 def _unfounded(statement: Statement, evidence: Evidence) -> str | None:
-    if not any(map(str.isalnum, _content(statement))):
+    if not _content(statement).strip():
         return "empty"
     if not statement.chunk_ids:
         return "no-citation"
@@ -113,9 +114,22 @@ def _unfounded(statement: Statement, evidence: Evidence) -> str | None:
 
 
 def _content(statement: Statement) -> str:
-    if statement.kind != "code":
-        return statement.text
-    return "\n".join(line for line in statement.text.split("\n") if not is_fence(line))
+    """Return the text without fence lines or the rule of a table."""
+    lines = statement.text.split("\n")
+    match statement.kind:
+        case "prose":
+            return statement.text
+        case "code":
+            return "\n".join(line for line in lines if not is_fence(line))
+        case "table":
+            return "".join(map(squeeze_row, lines))
+        case _:
+            assert_never(statement.kind)
+
+
+def _empty(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del cited, limits
+    return None if any(map(str.isalnum, _content(statement))) else ""
 
 
 def _too_long(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
@@ -203,6 +217,7 @@ def _in_sources(text: str, cited: Cited) -> bool:
 
 _RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
     "prose": {
+        "empty": _empty,
         "too-long": _too_long,
         "preamble": _preamble,
         "leak": _leak,
@@ -213,7 +228,7 @@ _RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
         "unsupported-detail": _unsupported,
         "unrelated": _unrelated,
     },
-    "code": {"code-not-verbatim": _code_not_verbatim},
+    "code": {"empty": _empty, "code-not-verbatim": _code_not_verbatim},
     "table": {
         "table-not-verbatim": _table_not_verbatim,
         "table-rows-missing": _table_rows_missing,
