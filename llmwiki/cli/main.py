@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly
-from llmwiki.cli import ingest, migrate, search
+from llmwiki.cli import ingest, migrate, page, search, status, why
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -29,6 +29,10 @@ app.command("sweep")(drift_sweep.command)
 app.command("drain")(compile_drain.command)
 app.command("lint")(lint_pass.command)
 app.command("nightly")(nightly.command)
+app.command("status")(status.command)
+app.command("pages")(page.list_command)
+app.command("page")(page.show)
+app.command("why")(why.command)
 app.command("search")(search.command)
 
 

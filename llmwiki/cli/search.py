@@ -81,12 +81,12 @@ def place_of(passage: FoundPassage) -> str:
     return " > ".join((passage.document_path, *passage.breadcrumb))
 
 
-def excerpt(text: str) -> str:
+def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
     """Return the beginning of a text on one line, cut between words."""
     line = " ".join(text.split())
-    if len(line) <= EXCERPT_CHARACTERS:
+    if len(line) <= characters:
         return line
-    cut = line[:EXCERPT_CHARACTERS]
+    cut = line[:characters]
     return (cut.rsplit(" ", 1)[0] if " " in cut else cut) + " …"
 
 

@@ -1,0 +1,165 @@
+"""`llmwiki page` and `llmwiki pages`: one page to read, or the list of them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.markdown import Markdown
+
+from jobs import exit_codes
+from jobs.entry import JsonOption
+from llmwiki.bootstrap import App
+from llmwiki.cli.output import (
+    console,
+    is_terminal,
+    moment,
+    print_json,
+    print_line,
+    print_table,
+    printable,
+    run,
+)
+from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one
+from llmwiki.domain import Statement
+from llmwiki.store.pages import PageRow, find_page, statements_of
+from llmwiki.store.status import list_pages, sibling_pages
+
+SlugArgument = Annotated[str, typer.Argument(help="The page's slug, as `pages` lists it.")]
+StaleOption = Annotated[
+    bool, typer.Option("--stale", help="Only stale pages, in the order in which they wait.")
+]
+
+_NOTES = re.compile(r"\n\n(?=\[\^1\]: )")
+
+
+def show(
+    slug: SlugArgument,
+    *,
+    collection: OneCollectionOption = None,
+    owner: OneOwnerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a page with its citations; `overview` is the table of contents."""
+
+    def work(app: App) -> int:
+        with app.engine.connect() as connection:
+            chosen = select_one(connection, collection, owner)
+            page = find_page(connection, chosen, slug)
+            statements = statements_of(connection, page.id)
+            siblings = sibling_pages(connection, page.id)
+        if as_json:
+            print_json(collection=chosen.name, **_facts(page, statements, siblings))
+        elif is_terminal():
+            _render(page, siblings)
+        else:
+            print_line(as_markdown(page, siblings))
+        return exit_codes.DONE
+
+    run(work)
+
+
+def list_command(
+    *,
+    collection: OneCollectionOption = None,
+    owner: OneOwnerOption = None,
+    stale: StaleOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the pages with their slugs and titles."""
+
+    def work(app: App) -> int:
+        with app.engine.connect() as connection:
+            chosen = select_one(connection, collection, owner)
+            pages = list_pages(connection, chosen, stale_only=stale)
+        if as_json:
+            print_json(collection=chosen.name, pages=[asdict(page) for page in pages])
+        else:
+            print_table(
+                ("slug", "title", "state"),
+                [
+                    (page.slug, page.title, ", ".join(page.stale_reasons) or "fresh")
+                    for page in pages
+                ],
+            )
+        return exit_codes.DONE
+
+    run(work)
+
+
+def as_markdown(page: PageRow, siblings: Sequence[tuple[str, str]]) -> str:
+    """Return the page as one Markdown document."""
+    return "\n\n".join(
+        (f"# {page.title}", f"*{describe_state(page)}*", _body(page), *_see_also(siblings))
+    )
+
+
+def describe_state(page: PageRow) -> str:
+    """Return in one line who wrote the page, when, and whether it can be relied on."""
+    if page.compiled_at is None:
+        facts = ["not compiled yet"]
+    elif page.kind == "overview":
+        facts = [f"table of contents of {moment(page.compiled_at)}"]
+    else:
+        facts = [
+            f"revision {page.revision} by {page.generator}, {moment(page.compiled_at)}",
+            f"{page.source_count} source passages",
+        ]
+        if page.generator_kind == "extractive":
+            facts.append("draft of verbatim sentences")
+    if page.stale and page.compiled_at is not None:
+        facts.append(f"STALE since {moment(page.stale_since)}: {', '.join(page.stale_reasons)}")
+    if page.retired_at is not None:
+        facts.append(f"retired {moment(page.retired_at)}")
+    return " · ".join(facts)
+
+
+def split_notes(body: str) -> tuple[str, str]:
+    """Return the text of a page and its footnotes, which a terminal cannot link."""
+    parts = _NOTES.split(body.rstrip())
+    return ("\n\n".join(parts[:-1]), parts[-1]) if len(parts) > 1 else (body, "")
+
+
+def _body(page: PageRow) -> str:
+    if page.compiled_at is None:
+        return "Run `llmwiki drain` to compile it."
+    if page.kind == "overview":
+        return f"> {page.tldr}\n\n{page.body.rstrip()}"
+    return page.body.rstrip()
+
+
+def _see_also(siblings: Sequence[tuple[str, str]]) -> list[str]:
+    if not siblings:
+        return []
+    links = "\n".join(f"- {title} (`{slug}`)" for slug, title in siblings)
+    return [f"## See also\n\n{links}"]
+
+
+def _render(page: PageRow, siblings: Sequence[tuple[str, str]]) -> None:
+    text, notes = split_notes(_body(page))
+    document = "\n\n".join((f"# {page.title}", f"*{describe_state(page)}*", text))
+    screen = console()
+    screen.print(Markdown(printable(document)))
+    if notes:
+        screen.print()
+        screen.print(printable(notes), style="dim", soft_wrap=True)
+    for part in _see_also(siblings):
+        screen.print(Markdown(printable(part)))
+
+
+def _facts(
+    page: PageRow,
+    statements: Sequence[tuple[str, str, Statement]],
+    siblings: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    facts = asdict(page)
+    del facts["collection_id"]
+    return {
+        **facts,
+        "statements": [
+            {"role": role, "heading": heading, **asdict(statement)}
+            for role, heading, statement in statements
+        ],
+        "see_also": [{"slug": slug, "title": title} for slug, title in siblings],
+    }

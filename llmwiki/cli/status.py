@@ -1,0 +1,131 @@
+"""`llmwiki status`: collections, pages, runs and budget at a glance."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from jobs import exit_codes
+from jobs.entry import CollectionOption, JsonOption, OwnerOption
+from jobs.runner import LEASE
+from llmwiki.bootstrap import App
+from llmwiki.cli.output import moment, print_json, print_line, print_table, run, span
+from llmwiki.domain import BudgetState
+from llmwiki.store import ledger, runs, status
+from llmwiki.store.collections import select_collections
+from llmwiki.store.runs import StoredRecord
+from llmwiki.store.status import CollectionStatus, RunStatus
+
+
+def command(
+    *,
+    collection: CollectionOption = None,
+    owner: OwnerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is compiled, what is stale, the last runs and the budget of the day."""
+
+    def work(app: App) -> int:
+        with app.engine.connect() as connection:
+            owners = None if owner is None else [owner]
+            chosen = select_collections(connection, name=collection, owners=owners)
+            collections = status.collection_statuses(connection, chosen)
+            last_runs = status.last_runs(connection, silence=LEASE)
+            records = [
+                record
+                for kind in ("compile-batch", "lint")
+                for record in runs.latest_records(connection, kind=kind, limit=1)
+            ]
+            budgets = [
+                ledger.budget_state(connection, counter, app.limits) for counter in app.limits.caps
+            ]
+        if as_json:
+            print_json(
+                collections=[asdict(figures) for figures in collections],
+                runs=[_run_facts(last) for last in last_runs],
+                records=[_record_facts(record) for record in records],
+                budgets=[{**asdict(budget), "remaining": budget.remaining} for budget in budgets],
+            )
+        else:
+            _print(collections, last_runs, records, budgets)
+        return exit_codes.DONE
+
+    run(work)
+
+
+def _print(
+    collections: Sequence[CollectionStatus],
+    last_runs: Sequence[RunStatus],
+    records: Sequence[StoredRecord],
+    budgets: Sequence[BudgetState],
+) -> None:
+    if not collections:
+        print_line("no collection yet; run `llmwiki ingest PATH --collection NAME`")
+    for figures in collections:
+        for line in _collection_lines(figures):
+            print_line(line)
+    _print_part(
+        ("job", "started", "took", "result"),
+        [
+            (last.job, moment(last.started_at), span(last.duration), _outcome(last))
+            for last in last_runs
+        ],
+    )
+    _print_part(
+        ("record", "written", "facts"),
+        [(record.record.kind, moment(record.created_at), _payload(record)) for record in records],
+    )
+    _print_part(
+        ("budget", "used", "of", "resets"),
+        [
+            (budget.name, str(budget.used), str(budget.cap), moment(budget.resets_at))
+            for budget in budgets
+        ],
+    )
+
+
+def _print_part(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if rows:
+        print_line()
+        print_table(headings, rows)
+
+
+def _collection_lines(figures: CollectionStatus) -> list[str]:
+    reasons = ", ".join(f"{number} {reason}" for reason, number in sorted(figures.reasons.items()))
+    waiting = f" ({reasons}; oldest {moment(figures.stale_since)})" if reasons else ""
+    origin = f"embedded with {figures.embedder}, ingested {moment(figures.ingested_at)}"
+    authors = f"{figures.by_model} by a model, {figures.drafts} drafts"
+    absent = f"{figures.never_compiled} never compiled; {figures.retired} retired"
+    return [
+        f"collection {figures.name} (owner {figures.owner}), {origin}",
+        f"  {figures.documents} documents, {figures.passages} passages, {figures.topics} topics",
+        f"  {figures.pages} pages: {authors}, {absent}",
+        f"  {figures.stale} compiled pages stale, {figures.quarantined} quarantined{waiting}",
+    ]
+
+
+def _outcome(last: RunStatus) -> str:
+    if last.dead:
+        return "dead: no end and no heartbeat"
+    if last.exit_code is None:
+        return "running"
+    return f"exit {last.exit_code}"
+
+
+def _payload(record: StoredRecord) -> str:
+    return ", ".join(
+        f"{name}={value}" for name, value in record.record.payload.items() if value not in ({}, [])
+    )
+
+
+def _run_facts(last: RunStatus) -> dict[str, Any]:
+    return {**asdict(last), "duration": round(last.duration.total_seconds(), 3)}
+
+
+def _record_facts(record: StoredRecord) -> dict[str, Any]:
+    return {
+        "run_id": record.run_id,
+        "job": record.job,
+        "kind": record.record.kind,
+        "created_at": record.created_at,
+        "payload": dict(record.record.payload),
+    }

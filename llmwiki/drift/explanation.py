@@ -1,0 +1,128 @@
+"""Explains why a page is stale: the flag that the last sweep left, and what differs now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from llmwiki.domain import ChunkId, GeneratorKind, StaleReason, Statement
+from llmwiki.store import drift, pages, status
+from llmwiki.store.drift import EdgeDifference
+from llmwiki.store.pages import PageRow
+from llmwiki.store.status import PassagePlace
+
+State = Literal["fresh", "stale", "pending", "retired"]
+"""``pending``: something moved after the last sweep, so the next one will flag the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedPassage:
+    """A passage that differs, and what the page says on its authority."""
+
+    chunk_id: ChunkId
+    reason: StaleReason
+    document_path: str | None
+    """None for a passage that is gone."""
+    breadcrumb: tuple[str, ...]
+    since: datetime | None
+    """When its document was last ingested."""
+    now_on_page: str | None
+    """The page that a removed passage went to, where it still exists."""
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a page is as it is."""
+
+    slug: str
+    state: State
+    reasons: tuple[str, ...]
+    since: datetime | None
+    compiled_at: datetime | None
+    written_by: str | None
+    configured: str
+    """The generator that would write the page today."""
+    outdated_recipe: bool
+    """Another generator, prompt or rendering is configured, and may replace the text."""
+    title_now: str | None
+    title_at_compile: str | None
+    attempts: int
+    last_error: str | None
+    passages: tuple[MovedPassage, ...]
+
+    @property
+    def retitled(self) -> bool:
+        """Tell whether the topic's title is no longer that of the page."""
+        return self.compiled_at is not None and self.title_now != self.title_at_compile
+
+
+def explain(
+    connection: Connection,
+    page: PageRow,
+    *,
+    recipe: str,
+    generator_kind: GeneratorKind,
+    generator_name: str,
+) -> Explanation:
+    """Compare a page with its sources and with the configured way of writing pages."""
+    differing = drift.differences(connection, page.id)
+    titles = (None, None) if page.topic_id is None else status.topic_titles(connection, page.id)
+    compiled = page.compiled_at is not None
+    outdated = (
+        page.topic_id is not None
+        and compiled
+        and page.recipe_hash != recipe
+        and not (page.generator_kind == "model" and generator_kind == "extractive")
+    )
+    moved = compiled and (bool(differing) or outdated or titles[0] != titles[1])
+    return Explanation(
+        slug=page.slug,
+        state=_state(page, moved=moved),
+        reasons=page.stale_reasons,
+        since=page.stale_since,
+        compiled_at=page.compiled_at,
+        written_by=page.generator,
+        configured=generator_name,
+        outdated_recipe=outdated,
+        title_now=titles[0],
+        title_at_compile=titles[1],
+        attempts=page.attempts,
+        last_error=page.last_error,
+        passages=_moved_passages(connection, page, differing) if compiled else (),
+    )
+
+
+def _state(page: PageRow, *, moved: bool) -> State:
+    if page.retired_at is not None:
+        return "retired"
+    if page.stale:
+        return "stale"
+    return "pending" if moved else "fresh"
+
+
+def _moved_passages(
+    connection: Connection, page: PageRow, differing: Sequence[EdgeDifference]
+) -> tuple[MovedPassage, ...]:
+    lost = [passage.chunk_id for passage in differing if passage.reason == "removed"]
+    places = status.passage_places(connection, lost)
+    cited = [statement for _, _, statement in pages.statements_of(connection, page.id)]
+    return tuple(_moved(passage, places.get(passage.chunk_id), cited) for passage in differing)
+
+
+def _moved(
+    difference: EdgeDifference, place: PassagePlace | None, cited: Sequence[Statement]
+) -> MovedPassage:
+    return MovedPassage(
+        chunk_id=difference.chunk_id,
+        reason=difference.reason,
+        document_path=place.document_path if place else difference.document_path,
+        breadcrumb=place.breadcrumb if place else difference.breadcrumb,
+        since=difference.since,
+        now_on_page=place.page_slug if place else None,
+        statements=tuple(
+            statement.text for statement in cited if difference.chunk_id in statement.chunk_ids
+        ),
+    )
