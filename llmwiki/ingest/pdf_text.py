@@ -15,7 +15,9 @@ _COMPOUND = re.compile(r"\w+(?:-\w+)+")
 _BULLETS = "\u2022\u25e6\u25aa\u2023\u2013\u2014*-"
 _ITEM = re.compile(rf"(?:[{_BULLETS}]|\d{{1,3}}[.)]|\([a-z\d]\))\s|--?[A-Za-z]")
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
-_NUMBERING = re.compile(r"(?i:(?:chapter|appendix|section|part)\s+)?[\dA-Za-z.]{1,9}[:.]?\s+")
+_NUMBERING = re.compile(
+    r"(?i:(?:chapter|appendix|section|part)\s+)?(?:\d+|[A-Z])(?:\.\d+)*[.:]?\s+"
+)
 _SPACE = re.compile(r"\s+")
 
 
@@ -107,16 +109,18 @@ def _is_running(line: str, counts: Counter[str]) -> bool:
 
 
 def _find_heading(page: Sequence[str], start: int, title: str) -> int | None:
-    wanted = _bare(title)
+    wanted = _spellings(title)
     for number in range(start, len(page)):
-        line = page[number].strip()
-        if wanted in (_bare(line), _bare(_NUMBERING.sub("", line, count=1))):
+        if not wanted.isdisjoint(_spellings(page[number].strip())):
             return number
     return None
 
 
-def _bare(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
+def _spellings(heading: str) -> frozenset[str]:
+    """Return the letters of a heading with and without its number."""
+    unnumbered = _NUMBERING.sub("", heading, count=1)
+    spellings = ("".join(filter(str.isalnum, text)).casefold() for text in (heading, unnumbered))
+    return frozenset(spelling for spelling in spellings if spelling)
 
 
 def _usual_width(lines: Sequence[str]) -> int:
