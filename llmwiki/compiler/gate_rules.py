@@ -201,13 +201,16 @@ def _table_not_verbatim(statement: Statement, cited: Cited, limits: GateLimits) 
 
 
 def _table_rows_missing(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    """Find a row of a cited table with this header that the statement has left out."""
+    """Find a row that is left out, unless one of the cited tables with this header is whole."""
     del limits
     present = [row for line in statement.text.split("\n") if (row := squeeze_row(line))]
-    same = (
-        rows for passage in cited for rows in passage.table_rows if rows[:1] == tuple(present[:1])
-    )
-    return next((row for rows in same for row in rows if row not in set(present)), None)
+    missing = [
+        [row for row in rows if row not in set(present)]
+        for passage in cited
+        for rows in passage.table_rows
+        if rows[:1] == tuple(present[:1])
+    ]
+    return missing[0][0] if missing and all(missing) else None
 
 
 def _in_sources(text: str, cited: Cited) -> bool:

@@ -165,6 +165,17 @@ def test_code_and_tables_may_differ_in_white_space_and_rules(said: Statement) ->
     assert reason_of(said) is None
 
 
+def test_one_of_two_tables_with_the_same_header_is_whole() -> None:
+    first, second = ("| Name | Default |\n|---|---|\n| a | 1 |\n| b | 2 |", "| c | 3 |\n| d | 4 |")
+    header = first[: first.index("| a")]
+    sources = topic_sources(1, "Names", chunk(1, f"{first}\n\nMore:\n\n{header}{second}"))
+
+    assert reason_of(statement(first, 1, kind="table"), sources) is None
+    assert reason_of(statement(header + second, 1, kind="table"), sources) is None
+    part = statement(f"{header}| c | 3 |", 1, kind="table")
+    assert reason_of(part, sources) == "table-rows-missing"
+
+
 def test_a_command_may_lose_the_prompt_of_its_shell() -> None:
     sources = topic_sources(1, "Relay", chunk(1, "```\n$ relay status\n>>> relay.state()\n```"))
 

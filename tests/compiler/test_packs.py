@@ -142,10 +142,11 @@ TOPICS = st.lists(st.lists(TEXTS, min_size=1, max_size=6), max_size=6)
 
 
 @settings(max_examples=40, deadline=None)
-@given(TOPICS, st.integers(1, 4), st.integers(1100, 2500))
+@given(TOPICS, st.integers(1, 4), st.integers(400, 1500))
 def test_packs_keep_every_topic_in_order_and_fit_after_fitting(
-    texts: list[list[str]], count: int, tokens: int
+    texts: list[list[str]], count: int, room: int
 ) -> None:
+    tokens = request_tokens(()) + room
     topics = [
         topic_sources(number, "Relay", *(chunk(index, text) for index, text in enumerate(passages)))
         for number, passages in enumerate(texts)
