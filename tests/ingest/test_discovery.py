@@ -226,12 +226,17 @@ def test_a_folder_that_cannot_be_listed_leaves_the_others(
 
 
 def test_a_thousand_nested_folders_are_walked(tmp_path: Path) -> None:
-    here = Path.cwd()
+    here, depth = Path.cwd(), 1100
     os.chdir(tmp_path)
     try:
-        for _ in range(1100):
-            os.mkdir("d")  # noqa: PTH102
+        for _ in range(depth):
+            Path("d").mkdir()
             os.chdir("d")
+        make(Path(), "deep.md")
+        assert paths(discover([tmp_path])) == ["d/" * depth + "deep.md"]
     finally:
+        Path("deep.md").unlink(missing_ok=True)  # pytest removes folders by recursion
+        while Path.cwd() != tmp_path:
+            os.chdir("..")
+            Path("d").rmdir()
         os.chdir(here)
-    assert discover([tmp_path]).files == ()
