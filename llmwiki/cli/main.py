@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from jobs import compile_drain, drift_sweep, lint_pass, nightly
-from llmwiki.cli import ingest, migrate, page, search, status, why
+from jobs import compile_drain, drift_sweep, lint_pass, nightly, scheduler
+from llmwiki.cli import ingest, migrate, page, reembed, search, status, why
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -25,10 +25,12 @@ app = typer.Typer(
 
 app.command("migrate")(migrate.command)
 app.command("ingest")(ingest.command)
+app.command("reembed")(reembed.command)
 app.command("sweep")(drift_sweep.command)
 app.command("drain")(compile_drain.command)
 app.command("lint")(lint_pass.command)
 app.command("nightly")(nightly.command)
+app.command("schedule")(scheduler.command)
 app.command("status")(status.command)
 app.command("pages")(page.list_command)
 app.command("page")(page.show)
