@@ -1,6 +1,7 @@
 """Checks the folders and files that an ingest starts from."""
 
 import os
+import stat
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,14 +37,18 @@ def check_roots(roots: Sequence[Path]) -> tuple[Root, ...]:
 
 
 def _check(root: Path, *, alone: bool) -> Root:
-    if not root.exists():
-        raise UsageError(f"{root} does not exist; name a folder of documents")
-    if not root.is_dir() and not root.is_file():
+    try:
+        mode = root.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(f"{root} does not exist; name a folder of documents") from error
+    except OSError as error:
+        raise UsageError(f"{root} cannot be read: {error.strerror}; check the path") from error
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         raise UsageError(f"{root} is neither a folder nor a file; name a folder of documents")
     # `abspath` names `.` and `..` and keeps the name of a link.
     name = os.path.basename(os.path.abspath(root))  # noqa: PTH100, PTH119
     real_location = Path(os.path.realpath(root))
-    prefix = "" if alone and root.is_dir() else name
+    prefix = "" if alone and stat.S_ISDIR(mode) else name
     return Root(location=root, real_location=real_location, prefix=prefix)
 
 

@@ -81,6 +81,8 @@ def test_no_root_and_missing_roots_are_refused(tmp_path: Path) -> None:
         discover([])
     with pytest.raises(UsageError, match="nowhere does not exist"):
         discover([tmp_path / "nowhere"])
+    with pytest.raises(UsageError, match="cannot be read"):
+        discover([tmp_path / ("x" * 300)])
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(UsageError, match="neither a folder nor a file"):
         discover([tmp_path / "pipe.md"])
@@ -226,17 +228,18 @@ def test_a_folder_that_cannot_be_listed_leaves_the_others(
 
 
 def test_a_thousand_nested_folders_are_walked(tmp_path: Path) -> None:
-    here, depth = Path.cwd(), 1100
+    here, depth, made = Path.cwd(), 1100, 0
     os.chdir(tmp_path)
     try:
         for _ in range(depth):
             Path("d").mkdir()
             os.chdir("d")
+            made += 1
         make(Path(), "deep.md")
         assert paths(discover([tmp_path])) == ["d/" * depth + "deep.md"]
     finally:
         Path("deep.md").unlink(missing_ok=True)  # pytest removes folders by recursion
-        while Path.cwd() != tmp_path:
+        for _ in range(made):
             os.chdir("..")
             Path("d").rmdir()
         os.chdir(here)
