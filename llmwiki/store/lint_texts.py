@@ -8,7 +8,6 @@ from typing import Literal, cast
 from sqlalchemy import Connection, text
 
 from llmwiki.domain import ChunkId, PageId, StatementKind
-from llmwiki.store.embeddings import embedding_text
 from llmwiki.store.lint_facts import PageFacts
 
 PAGES_AT_A_TIME = 200
@@ -36,7 +35,7 @@ class SourceFacts:
 
     state: SourceState
     text: str
-    """Its headings and its text, both of which a statement may draw on; empty when gone."""
+    """Its headings, then its text: a statement may draw on both. Empty when gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +103,6 @@ def _sources(
     for row in connection.execute(text(_SOURCES), {"pages": list(page_ids)}):
         found[PageId(row.page_id)][ChunkId(row.chunk_id)] = SourceFacts(
             state=cast("SourceState", row.state),
-            text="" if row.text is None else embedding_text(row.breadcrumb, row.text),
+            text="" if row.text is None else "\n".join((*row.breadcrumb, row.text)),
         )
     return found

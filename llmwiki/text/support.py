@@ -19,6 +19,7 @@ _URL = re.compile(
 _ENDS_NO_URL = frozenset(".,;:!?*_…/")
 _LIST_MARKER = re.compile(r"^[ \t>]*\d{1,3}[.)](?=\s)", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<!\w)_([^_]+)_(?!\w)")
+_INNER = r"\1"
 _GROUPED_DIGITS = re.compile(r"(?<![\d.])\d{1,3}(?:[,_'\u2019\u00a0\u2009\u202f]\d{3})+(?!\d)")
 _NUMBER = re.compile(
     r"(?P<digits>(?:(?<![\w.])\.)?\d+(?:\.\d+)*)"
@@ -47,7 +48,7 @@ def unsupported_details(statement: str, sources: Sequence[str]) -> tuple[str, ..
     if any(_stands_whole(wanted, _normalised(source)) for source in sources):
         return ()
     known = [_details_of(source) for source in sources]
-    prose = _EMPHASIS.sub(r"\1", _LIST_MARKER.sub(" ", statement))
+    prose = _EMPHASIS.sub(_INNER, _LIST_MARKER.sub(" ", statement))
     urls = [url for url in _urls(prose) if not any(url in source.urls for source in known)]
     rest = _URL.sub(" ", prose)
     identifiers = [name for name in _identifiers(rest) if not _names(name, known)]
@@ -68,21 +69,26 @@ def _normalised(source: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _details_of(source: str) -> _Details:
+    # A name that the source emphasises counts with its underscores and without.
+    both = f"{source}\n{_EMPHASIS.sub(_INNER, source)}" if "_" in source else source
     return _Details(
-        urls=frozenset(_urls(source)),
-        identifiers=frozenset(_identifiers(source)),
-        numbers=frozenset(_numbers(source)),
-        lowered=_normalised(source).lower(),
+        urls=frozenset(_urls(both)),
+        identifiers=frozenset(_identifiers(both)),
+        numbers=frozenset(_numbers(both)),
+        lowered=normalise(both).lower(),
     )
 
 
 def _stands_whole(wanted: str, text: str) -> bool:
-    """Tell whether the first occurrence begins and ends where words do; when unsure, no."""
+    """Tell whether the text has the wanted one so that it begins and ends where words do."""
     start = text.find(wanted)
-    if start < 0:
-        return False
-    before, after = text[start - 1 : start], text[start + len(wanted) :][:1]
-    return (not before or before in _OPENS) and (not after or after in _CLOSES)
+    while wanted and start >= 0:
+        end = start + len(wanted)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if (not before or before in _OPENS) and (not after or after in _CLOSES):
+            return True
+        start = text.find(wanted, end)
+    return not wanted
 
 
 def _urls(text: str) -> Iterable[str]:

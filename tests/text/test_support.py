@@ -77,6 +77,15 @@ def test_a_verbatim_piece_must_begin_and_end_where_words_do() -> None:
     assert unsupported_details("of 10", ["of 10%"]) == ("10",)
 
 
+def test_the_verbatim_piece_may_be_a_later_occurrence() -> None:
+    assert unsupported_details("7", ["77 of 7 %"]) == ()
+
+
+def test_emphasis_is_no_part_of_a_name() -> None:
+    assert unsupported_details("Then use _os.path_ now.", ["Use os.path."]) == ()
+    assert unsupported_details("Then use os.path.", ["Use _os.path_ now."]) == ()
+
+
 def test_an_option_supports_its_name_but_a_longer_option_does_not() -> None:
     assert unsupported_details("max_size", ["--max_size=1"]) == ()
     assert unsupported_details("-verbose", ["--verbose"]) == ("-verbose",)

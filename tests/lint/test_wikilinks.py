@@ -1,0 +1,38 @@
+import time
+
+import pytest
+
+from llmwiki.lint.excerpts import excerpt
+from llmwiki.lint.wikilinks import link_targets
+
+
+@pytest.mark.parametrize(
+    ("markdown", "targets"),
+    [
+        ("", []),
+        ("- [[a/b|Title]]\n- [[c]]", ["a/b", "c"]),
+        ("[[a|x]] and [[b|y]]", ["a", "b"]),
+        ("[[a|Title with ] and [ and | in it]]", ["a"]),
+        ("[[a#part|x]]", ["a"]),
+        ("[[open [[a|x]]", ["a"]),
+        ("[[a|ends with a bracket]]]", ["a"]),
+        ("]] [[a]]", ["a"]),
+        ("[[not\nclosed]]", []),
+        ("[[]] [[|x]] [[#part]]", []),
+        ("[a](b) [c]", []),
+    ],
+)
+def test_links_are_read_with_their_slug(markdown: str, targets: list[str]) -> None:
+    assert list(link_targets(markdown)) == targets
+
+
+@pytest.mark.parametrize("piece", ["[[", "]]", "[[a]]", "[", "[[a|"])
+def test_hostile_markdown_takes_linear_time(piece: str) -> None:
+    started = time.perf_counter()
+    assert len(list(link_targets(piece * 200_000 + "]]"))) >= 0
+    assert time.perf_counter() - started < 2
+
+
+def test_an_excerpt_is_one_short_line() -> None:
+    assert excerpt("a\n  b") == "“a b”"
+    assert excerpt("word " * 40) == f"“{('word ' * 16).rstrip()}…”"
