@@ -76,7 +76,7 @@ def _drain(
             engine=app.engine,
             embedder=app.embedder,
             collections={collection.id: collection for collection in context.options.collections},
-            limits=app.gate_limits,
+            limits=settings.gate,
             run_id=run_id,
             upgrade_follows=drafts,
         ),

@@ -9,7 +9,6 @@ from pydantic import SecretStr
 from sqlalchemy import Engine
 
 from llmwiki.compiler.extractive import ExtractiveGenerator
-from llmwiki.compiler.gate import GateLimits
 from llmwiki.compiler.model_generator import ModelGenerator
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
@@ -87,19 +86,9 @@ class App:
         return open_generator(self.settings, self.meter, self.clock)
 
     @cached_property
-    def gate_limits(self) -> GateLimits:
-        """The figures of the gate."""
-        return GateLimits()
-
-    @cached_property
     def packing(self) -> PackLimits:
         """How many topics go into one request."""
-        generator = self.settings.generator
-        return PackLimits(
-            max_pages=generator.pages_per_call,
-            max_input_tokens=generator.max_input_tokens,
-            max_output_tokens=generator.max_output_tokens,
-        )
+        return pack_limits(self.settings)
 
     def work_for(self, run_id: RunId, *, chat_calls: int | None = None) -> None:
         """Book the calls of this process on a run, and cap them where a number is given."""
@@ -174,7 +163,17 @@ def open_generator(settings: Settings, meter: LedgerMeter, clock: Clock) -> Gene
                 chosen.model,
                 _policy(settings, meter, clock, "chat"),
             )
-            return ModelGenerator(chat, max_output_tokens=chosen.max_output_tokens)
+            return ModelGenerator(chat=chat, model=chosen.model, limits=pack_limits(settings))
+
+
+def pack_limits(settings: Settings) -> PackLimits:
+    """Return what one request may hold."""
+    generator = settings.generator
+    return PackLimits(
+        max_pages=generator.pages_per_call,
+        max_input_tokens=generator.max_input_tokens,
+        max_output_tokens=generator.max_output_tokens,
+    )
 
 
 def _policy(settings: Settings, meter: LedgerMeter, clock: Clock, budget: str) -> RetryPolicy:

@@ -6,6 +6,7 @@ working directory or where ``LLMWIKI_CONFIG`` points, defaults.
 
 import os
 import tomllib
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -80,9 +81,13 @@ class GeneratorSettings(_Section):
     api_key: SecretStr | None = None
     request_timeout: float = Field(120.0, gt=0, description="Seconds for one HTTP attempt.")
     max_attempts: int = Field(6, ge=1, description="HTTP attempts for one request at most.")
-    pages_per_call: int = Field(6, ge=1, description="Topics in one request; 1 switches it off.")
-    max_input_tokens: int = Field(24_000, ge=500)
-    max_output_tokens: int = Field(8_000, ge=200)
+    pages_per_call: int = Field(20, ge=1, description="Topics in one request; 1 switches it off.")
+    max_input_tokens: int = Field(
+        48_000,
+        ge=2000,
+        description="Of one request, estimated; leave a quarter of the model's window free.",
+    )
+    max_output_tokens: int = Field(24_000, ge=200, description="Of one answer.")
 
 
 class BudgetSettings(_Section):
@@ -104,14 +109,45 @@ class BudgetSettings(_Section):
         return value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateLimits:
+    """How much the gate lets pass. Each figure can be configured; the defaults are cautious."""
+
+    max_page_characters: int = 40_000
+    """A longer page is refused before anything else is looked at."""
+    max_statement_characters: int = 2_000
+    """A longer statement of prose is no statement, and is dropped."""
+    max_tldr_characters: int = 600
+    """A longer summary is replaced."""
+    max_tags: int = 8
+    """Tags beyond this many are left out."""
+    max_dropped_share: float = 0.3
+    """A page that loses a greater share of its statements is not to be trusted: refused."""
+    min_support_share: float = 0.25
+    """A prose statement that shares fewer of its content words with the passages that it cites
+    is about something else: dropped. Honest paraphrase shares half of them or more."""
+    max_foreign_script_share: float = 0.2
+    """A statement with a greater share of letters of a script that its passages do not use is
+    in another language: dropped."""
+    min_share_of_previous: float = 0.3
+    """A page shorter than this share of the page that it replaces is refused, unless its sources
+    shrank to less than that page: then it is measured against them."""
+    min_share_of_sources: float = 0.01
+    """A page shorter than this share of its sources says next to nothing of them: refused."""
+    max_share_of_sources: float = 1.5
+    """A page longer than this many times its sources is padding, and is refused."""
+    padding_allowance: int = 500
+    """Characters that a page may have in any case, however short its sources are."""
+
+
 class CompileSettings(_Section):
     """The drain and its gate."""
 
-    max_page_characters: int = Field(40_000, ge=1000)
     max_attempts: int = Field(3, ge=1, description="Failures before a page is quarantined.")
     retry_after: timedelta = Field(timedelta(hours=12), description="Wait after a failure.")
     lease: timedelta = Field(timedelta(minutes=30), description="Longest time for one pack.")
     deadline: timedelta | None = Field(None, description="Stop claiming after this long.")
+    gate: GateLimits = GateLimits()
 
 
 class ScheduleSettings(_Section):

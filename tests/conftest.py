@@ -117,6 +117,14 @@ def engine(database_url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
+@pytest.fixture
+def wiki(engine: Engine, tmp_path: Path) -> "Wiki":
+    """A collection over an empty folder, driven as the jobs drive it."""
+    from tests.support.wiki import Wiki  # noqa
+
+    return Wiki(engine, tmp_path)
+
+
 def _execute(engine: Engine, statement: str) -> None:
     with engine.connect() as connection:
         connection.execute(text(statement))

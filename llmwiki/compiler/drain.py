@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Engine
 
 from llmwiki.compiler.finishing import PageFinisher
-from llmwiki.compiler.packs import PackLimits, fit_pack, plan_packs
+from llmwiki.compiler.packs import PackLimits, plan_packs
 from llmwiki.compiler.page import draft_of
 from llmwiki.compiler.recipe import recipe_hash, source_hash
 from llmwiki.config import CompileSettings
@@ -130,7 +130,7 @@ class Drain:
         moved = {page.topic.id: page for page in pages if page not in unchanged}
         waiting = [sources[page.page_id] for page in moved.values()]
         for pack in self._packs(waiting):
-            generation = self.generator.generate(self._fitted(pack))
+            generation = self.generator.generate(pack)
             self._tally.usage += generation.usage
             for topic_sources in pack:
                 page = moved[topic_sources.topic.id]
@@ -140,18 +140,6 @@ class Drain:
         if self.packing is None:
             return [[sources] for sources in waiting]
         return plan_packs(waiting, self.packing)
-
-    def _fitted(self, pack: Sequence[TopicSources]) -> Sequence[TopicSources]:
-        """Cut what would not fit the service's window; the page still counts all its sources."""
-        if self.packing is None:
-            return pack
-        fitted = fit_pack(pack, self.packing.max_input_tokens)
-        for topic in fitted:
-            if topic.left_out:
-                log.warning(
-                    "compile.passages_left_out", page=topic.sources.topic.key, count=topic.left_out
-                )
-        return [topic.sources for topic in fitted]
 
     def _gather(self, pages: Sequence[QueuedPage]) -> dict[PageId, TopicSources]:
         with self.engine.connect() as connection:

@@ -7,9 +7,9 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine
 
-from llmwiki.compiler.gate import GateLimits
 from llmwiki.compiler.page import finish_page
 from llmwiki.compiler.recipe import source_hash
+from llmwiki.config import GateLimits
 from llmwiki.domain import (
     Collection,
     CollectionId,
@@ -63,8 +63,14 @@ class PageFinisher:
         Raises InvalidAnswerError when the gate refuses the draft, ProviderError when the
         embedder fails; the page then is what it was.
         """
+        # A draft may well be longer than the page that a model makes of the same passages.
+        same_kind = page.generator_kind == generator.kind
         checked = finish_page(
-            draft, sources, generator, self.limits, previous_length=page.body_length
+            draft,
+            sources,
+            generator,
+            self.limits,
+            previous_length=page.text_length if same_kind else 0,
         )
         collection = self.collections[page.topic.collection_id]
         compiled = checked.page

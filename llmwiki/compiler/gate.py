@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from llmwiki.compiler.gate_evidence import Evidence, occurrences
-from llmwiki.compiler.gate_limits import GateLimits
 from llmwiki.compiler.gate_page import (
     REFUSALS,
     Measures,
@@ -23,6 +22,7 @@ from llmwiki.compiler.gate_page import (
     text_length,
 )
 from llmwiki.compiler.gate_rules import Offence, find_offence
+from llmwiki.config import GateLimits
 from llmwiki.domain import ChunkId, PageDraft, PageSection, Statement, TopicSources
 from llmwiki.text.hashing import normalise
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from llmwiki.compiler.gate_evidence import Evidence, PassageFacts, occurrences
-from llmwiki.compiler.gate_limits import GateLimits
 from llmwiki.compiler.gate_rules import find_offence, leaks, markup
+from llmwiki.config import GateLimits
 from llmwiki.domain import PageDraft, PageSection, Statement, TopicSources
 from llmwiki.text.hashing import normalise
 from llmwiki.text.preamble import looks_like_preamble

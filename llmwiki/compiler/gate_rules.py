@@ -15,7 +15,7 @@ from llmwiki.compiler.gate_evidence import (
     squeeze_row,
 )
 from llmwiki.compiler.gate_language import foreign_script, foreign_words
-from llmwiki.compiler.gate_limits import GateLimits
+from llmwiki.config import GateLimits
 from llmwiki.domain import Statement, StatementKind
 from llmwiki.text.preamble import looks_like_preamble
 from llmwiki.text.support import unsupported_details

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from llmwiki.compiler.gate import DroppedStatement, GateLimits, check_draft
+from llmwiki.compiler.gate import DroppedStatement, check_draft
 from llmwiki.compiler.recipe import recipe_hash, source_hash
 from llmwiki.compiler.rendering import render_body
+from llmwiki.config import GateLimits
 from llmwiki.domain import (
     Generation,
     GeneratorIdentity,

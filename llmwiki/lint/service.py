@@ -34,7 +34,7 @@ def _gather(connection: Connection, collection: Collection, settings: CompileSet
     live = overview is not None and overview.retired_at is None and overview.kind == "overview"
     return Wiki(
         dimension=collection.embedder.dimension,
-        max_page_characters=settings.max_page_characters,
+        max_page_characters=settings.gate.max_page_characters,
         contents=overview.body if overview is not None and live else None,
         pages=live_pages(connection, collection),
         lost_links=lost_links(connection, collection),

@@ -62,7 +62,7 @@ def never_compiled(wiki: Wiki) -> Iterator[Violation]:
             yield about(page, f"has no text yet; {remedy}")
 
 
-@rule("oversized-page", "warning", "A page is longer than compile.max_page_characters.")
+@rule("oversized-page", "warning", "A page is longer than compile.gate.max_page_characters.")
 def oversized_page(wiki: Wiki) -> Iterator[Violation]:
     """Spare the contents page, which grows with the corpus."""
     limit = wiki.max_page_characters
@@ -70,7 +70,8 @@ def oversized_page(wiki: Wiki) -> Iterator[Violation]:
         if page.body_characters > limit:
             excess = f"has {page.body_characters} characters, more than the {limit} allowed"
             yield about(
-                page, f"{excess}; lower overview.topic_tokens or raise compile.max_page_characters"
+                page,
+                f"{excess}; lower overview.topic_tokens or raise compile.gate.max_page_characters",
             )
 
 

@@ -20,7 +20,8 @@ class QueuedPage:
     recipe_hash: str | None
     title_at_compile: str | None
     generator_kind: str | None
-    body_length: int
+    text_length: int
+    """Characters of its statements, without footnotes; 0 before the first text."""
     reasons: tuple[StaleReason, ...]
     stale_since: datetime
     tokens: int
@@ -60,7 +61,9 @@ _WAITING = """
 _COLUMNS = """
     p.id, p.collection_id, p.slug, p.source_hash, p.recipe_hash, p.generator_kind,
     p.topic_title_at_compile,
-    length(p.body) AS body_length, p.stale_reasons, p.stale_since, p.lease_token,
+    (SELECT coalesce(sum(length(s.text)), 0)
+     FROM statement s WHERE s.page_id = p.id AND s.role = 'body') AS text_length,
+    p.stale_reasons, p.stale_since, p.lease_token,
     t.id AS topic_id, t.key, t.title,
     (SELECT coalesce(sum(c.token_count), 0)
      FROM topic_chunk tc JOIN chunk c ON c.id = tc.chunk_id
@@ -185,9 +188,7 @@ def note_failure(
     )
 
 
-def keep_queued(
-    connection: Connection, page: QueuedPage, reasons: Sequence[StaleReason]
-) -> None:
+def keep_queued(connection: Connection, page: QueuedPage, reasons: Sequence[StaleReason]) -> None:
     """Leave a page in the queue, at its place, although it was just written."""
     connection.execute(
         text(
@@ -246,7 +247,7 @@ def _queued(row: Any) -> QueuedPage:  # noqa: ANN401 - a row of a textual query 
         recipe_hash=row.recipe_hash,
         title_at_compile=row.topic_title_at_compile,
         generator_kind=row.generator_kind,
-        body_length=row.body_length,
+        text_length=row.text_length,
         reasons=tuple(row.stale_reasons),
         stale_since=row.stale_since,
         tokens=row.tokens,

@@ -1,17 +1,19 @@
 """A token count that needs no model.
 
-A word counts one unit, a long one more, and each character of a script without spaces counts
-one. The count is close to the true one of a BERT vocabulary on English documentation, and it
-hardly moves under a typo: a letter changed inside a word leaves every cut of a chunk in place.
+A word counts one unit and a long one more, each mark of punctuation counts one, and so does each
+character of a script without spaces. Against the vocabulary of MiniLM, over 3,000 paragraphs of
+three projects' documentation, the median ratio is 0.98 and the sum 0.93. The count hardly moves
+under a typo: a letter changed inside a word leaves every cut of a chunk in place.
 """
 
 import re
 
 _UNIT = re.compile(
-    r"[぀-ヿ㐀-䶿一-鿿가-힯豈-﫿]"  # Kana, Han, Hangul: one unit a character
-    r"|[^\W_]+|[^\w\s]+|_+"
+    # Kana, Han and Hangul: one unit a character.
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+    r"|[^\W_]+|[^\w\s]|_"
 )
-_LONG_WORD = 9
+_LONG_WORD = 7
 """Characters that one unit covers before a word counts as several."""
 
 
