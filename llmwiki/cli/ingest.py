@@ -45,28 +45,26 @@ def command(
         started = time.monotonic()
         # Two ingests of one collection would write over each other; others may run beside it.
         job = f"ingest:{owner}/{collection}"
-        with progress_bar("ingest") as report:
 
-            def body(context: JobContext) -> JobResult:
+        def body(context: JobContext) -> JobResult:
+            settings = context.app.settings
+            with progress_bar("ingest") as report:
                 found, ingested = ingest_folder(
                     context.app.engine,
                     context.app.embedder,
-                    context.app.settings.ingest,
+                    settings.ingest,
                     paths,
                     collection,
                     owner=owner,
                     allow_shrink=allow_shrink,
                     progress=report,
                 )
-                overview = refresh_overview(
-                    context.app.engine,
-                    context.app.embedder,
-                    context.app.settings.overview,
-                    found,
-                )
-                return _result(collection, owner, ingested, overview)
+            overview = refresh_overview(
+                context.app.engine, context.app.embedder, settings.overview, found
+            )
+            return _result(collection, owner, ingested, overview)
 
-            result = run_job(app, job, JobOptions(collections=()), body)
+        result = run_job(app, job, JobOptions(collections=()), body)
         _print(result, as_json=as_json, seconds=time.monotonic() - started)
         return result.exit_code
 

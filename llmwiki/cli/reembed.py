@@ -28,19 +28,19 @@ def command(
             chosen = select_one(connection, collection, owner)
         # The lease of the ingest: the two would write the same vectors in different spaces.
         job = f"ingest:{chosen.owner}/{chosen.name}"
-        with progress_bar("embed") as report:
 
-            def body(context: JobContext) -> JobResult:
+        def body(context: JobContext) -> JobResult:
+            with progress_bar("embed") as report:
                 done = reembed_collection(
                     context.app.engine, context.app.embedder, chosen, progress=report
                 )
-                return JobResult(
-                    exit_code=exit_codes.DONE,
-                    facts=_facts(chosen.name, done),
-                    lines=(_summary(chosen.name, done),),
-                )
+            return JobResult(
+                exit_code=exit_codes.DONE,
+                facts=_facts(chosen.name, done),
+                lines=(_summary(chosen.name, done),),
+            )
 
-            result = run_job(app, job, JobOptions(collections=(chosen,)), body)
+        result = run_job(app, job, JobOptions(collections=(chosen,)), body)
         if as_json:
             print_json(
                 job="reembed",

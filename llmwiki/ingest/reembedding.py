@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import ConfigurationError
 from llmwiki.ports import Embedder
-from llmwiki.store import collections, embeddings
+from llmwiki.store import collections, embeddings, status
 
 log = structlog.get_logger()
 
@@ -49,15 +49,23 @@ def reembed_collection(
     """
     identity = embedder.identity
     _refuse_same_name(collection, identity)
-    total = _count_missing(engine, collection, identity)
+    with engine.connect() as connection:
+        total = status.count_texts_without_vector(connection, collection, identity)
     embedded = 0
     while True:
-        embedded += _embed_all(engine, embedder, collection, progress, embedded, total)
-        dropped = _switch(engine, collection, identity)
-        if dropped is not None:
-            return ReembedReport(
-                before=collection.embedder, now=identity, embedded=embedded, dropped=dropped
-            )
+        with engine.connect() as connection:
+            texts = _missing(connection, collection, identity)
+            if not texts:
+                collections.set_embedder(connection, collection, identity)
+                dropped = embeddings.drop_unused_embeddings(connection, collection)
+                connection.commit()
+                break
+        embedded += embeddings.embed_missing(engine, collection, embedder, texts)
+        progress(collection.name, embedded, max(total, embedded))
+    log.info("reembed.switched", collection=collection.name, embedder=identity.name)
+    return ReembedReport(
+        before=collection.embedder, now=identity, embedded=embedded, dropped=dropped
+    )
 
 
 def _refuse_same_name(collection: Collection, identity: EmbedderIdentity) -> None:
@@ -70,50 +78,14 @@ def _refuse_same_name(collection: Collection, identity: EmbedderIdentity) -> Non
         )
 
 
-def _embed_all(  # noqa: PLR0913 - a step of the loop above, with its counters
-    engine: Engine,
-    embedder: Embedder,
-    collection: Collection,
-    progress: Progress,
-    done: int,
-    total: int,
-) -> int:
-    """Embed batch by batch until nothing is missing; each batch is committed."""
-    embedded = 0
-    while texts := _next_texts(engine, collection, embedder.identity):
-        embedded += embeddings.embed_missing(engine, collection, embedder, texts)
-        progress(collection.name, done + embedded, max(total, done + embedded))
-    return embedded
-
-
-def _next_texts(
-    engine: Engine, collection: Collection, identity: EmbedderIdentity
-) -> dict[str, str]:
-    with engine.connect() as connection:
-        return _missing(connection, collection, identity, TEXTS_PER_BATCH)
-
-
 def _missing(
-    connection: Connection, collection: Collection, identity: EmbedderIdentity, limit: int
+    connection: Connection, collection: Collection, identity: EmbedderIdentity
 ) -> dict[str, str]:
-    passages = embeddings.passages_without_vector(connection, collection, identity, limit=limit)
-    return dict(
-        passages or embeddings.pages_without_vector(connection, collection, identity, limit=limit)
+    """Return a batch of texts by hash: passages first, then pages, then nothing."""
+    passages = embeddings.passages_without_vector(
+        connection, collection, identity, limit=TEXTS_PER_BATCH
     )
-
-
-def _switch(engine: Engine, collection: Collection, identity: EmbedderIdentity) -> int | None:
-    """Switch the collection where no vector is missing; return how many old ones were dropped.
-
-    An ingest or a compile may have added texts since the last batch, so the question is asked
-    again with the writers of chunks and pages kept out; None means that there is more to embed.
-    """
-    with engine.connect() as connection:
-        connection.execute(text("LOCK TABLE chunk, page IN SHARE ROW EXCLUSIVE MODE"))
-        if _missing(connection, collection, identity, 1):
-            return None
-        collections.set_embedder(connection, collection, identity)
-        dropped = embeddings.drop_unused_embeddings(connection, collection)
-        connection.commit()
-    log.info("reembed.switched", collection=collection.name, embedder=identity.name)
-    return dropped
+    return dict(
+        passages
+        or embeddings.pages_without_vector(connection, collection, identity, limit=TEXTS_PER_BATCH)
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, text
 
-from llmwiki.domain import ChunkId, Collection, PageId, RunId
+from llmwiki.domain import ChunkId, Collection, EmbedderIdentity, PageId, RunId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +168,20 @@ SELECT t.title AS now, p.topic_title_at_compile AS compiled
 FROM page p JOIN topic t ON t.id = p.topic_id WHERE p.id = :page
 """
 
+_WITHOUT_VECTOR = """
+SELECT count(*) FROM (
+    SELECT embedding_hash AS hash FROM chunk
+    WHERE collection_id = :collection AND embedding_hash IS NOT NULL
+    UNION
+    SELECT embedding_hash FROM page
+    WHERE collection_id = :collection AND embedding_hash IS NOT NULL
+) wanted
+WHERE NOT EXISTS (
+    SELECT 1 FROM embedding e
+    WHERE e.collection_id = :collection AND e.embedder = :embedder AND e.hash = wanted.hash
+)
+"""
+
 
 def collection_statuses(
     connection: Connection, collections: Iterable[Collection]
@@ -224,6 +238,16 @@ def passage_places(
         )
         for row in rows
     }
+
+
+def count_texts_without_vector(
+    connection: Connection, collection: Collection, embedder: EmbedderIdentity
+) -> int:
+    """Return how many passages and pages, equal ones once, the embedder has not seen yet."""
+    count: int = connection.execute(
+        text(_WITHOUT_VECTOR), {"collection": collection.id, "embedder": embedder.name}
+    ).scalar_one()
+    return count
 
 
 def topic_titles(connection: Connection, page_id: PageId) -> tuple[str, str | None]:
