@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly, scheduler
-from llmwiki.cli import ingest, migrate, page, reembed, search, status, why
+from llmwiki.cli import doctor, ingest, migrate, page, reembed, search, status, why
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 
 app.command("migrate")(migrate.command)
+app.command("doctor")(doctor.command)
 app.command("ingest")(ingest.command)
 app.command("reembed")(reembed.command)
 app.command("sweep")(drift_sweep.command)

@@ -250,6 +250,17 @@ def count_texts_without_vector(
     return count
 
 
+def text_settings(connection: Connection) -> tuple[str, str]:
+    """Return the database's encoding and the locale that tells it what a letter is."""
+    row = connection.execute(
+        text(
+            "SELECT pg_encoding_to_char(encoding), datctype "
+            "FROM pg_database WHERE datname = current_database()"
+        )
+    ).one()
+    return row[0], row[1]
+
+
 def topic_titles(connection: Connection, page_id: PageId) -> tuple[str, str | None]:
     """Return the title of the page's topic now, and the one that the page was compiled for."""
     row = connection.execute(text(_TITLES), {"page": page_id}).one()
