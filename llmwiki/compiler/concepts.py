@@ -10,35 +10,37 @@ from math import log2
 from llmwiki.text.identifiers import find_identifiers
 
 _ADDRESS = re.compile(r"(?:https?|ftp)://\S+")
+_MENTION = re.compile(r"(?<![\w`@])@[\w-]+(?![\w.(\[])")
 _CODE_SPAN = re.compile(r"(?<!`)`([^`\n]{1,60})`(?!`)")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?:\s?(?:%|[kMGT]i?B|ms|s|Hz)\b)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
 STOP_WORDS = frozenset(
-    """a about above after again all also although always am an and any are as at be because been
-    before being below between both but by can cannot could did do does doing done down during each
-    either else etc even ever every few first following for from further get gets getting give
-    given go goes going had has have having he her here hers him his how however i if in into is it
-    its itself just last least less let lets like made make makes making many may me might more
-    most much must my need needed needs neither never new next no nor not now of off often on once
-    one only onto or other others our out over own per please possible rather same see several
-    shall she should show shown shows since so some something still such take takes than that the
-    their them then there therefore these they thing things this those through thus to together
-    too two under until up upon us use used useful user users uses using usually various very via
-    want wants was way ways we well were what when where whether which while who whom whose why
-    will with within without would yes yet you your yours able add added allow allows based case
-    cases come contain contains create created currently default details different directly
-    don example examples file files find follow guide help include included includes including
-    information instead instance keep know learn line list look main means note page part provide
-    provided provides read refer run running section set sets simple simply specific specified
-    start step steps sure support supported supports thanks time try type types value values
-    version want work works write www http https com org html don't isn it's doesn didn let's ll re
-    ve""".split()  # noqa: SIM905 - a list of one word a line would fill pages
+    """a able about above across actually add added after again all allow allows also although
+    always am an and any are as at based be because been before being below between both br
+    but by can cannot case cases com come contain contains could create created currently
+    default details did didn different directly do docs does doesn doing don don't done down
+    during each either else etc even ever every example examples few file files find first
+    folks follow following for from further get gets getting github give given go goes going
+    guide had has have having he help her here hers him his how however html http https i if
+    in include included includes including information instance instead into is isn it it's
+    its itself just keep know last learn least less let let's lets like line list ll look made
+    main make makes making many may me means might more most much must my need needed needs
+    neither never new next no nor not note now of off often on once one only onto or org other
+    others our out over own page part per please possible pr provide provided provides rather
+    re read refer right run running same section see set sets several shall she should show
+    shown shows simple simply since so some something specific specified start step steps
+    still such support supported supports sure take takes than thanks that the their them then
+    there therefore these they thing things this those through thus time to together too try
+    two type types under understand until up upon us use used useful user users uses using
+    usually value values various ve version very via want wants was way ways we well were what
+    when where whether which while who whom whose why will with within without work works
+    would write www yes yet you your yours""".split()  # noqa: SIM905 - a list of one word a line would fill pages
 )
 
 
-_IDENTIFIER_WEIGHT = 2.0
+_IDENTIFIER_WEIGHT = 5.0
 _TITLE_FACTOR = 1.5
 
 
@@ -67,8 +69,10 @@ def find_concepts(text: str) -> Concepts:
 
 
 def without_addresses(text: str) -> str:
-    """Return the text without the addresses of the web in it."""
-    return _ADDRESS.sub(" ", text) if "://" in text else text
+    """Return the text without addresses of the web and people's names after an ``@``."""
+    if "://" in text:
+        text = _ADDRESS.sub(" ", text)
+    return _MENTION.sub(" ", text) if "@" in text else text
 
 
 def find_words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ no sentence is cut. The TLDR repeats one sentence of the sources, which the body
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from llmwiki.compiler.concepts import (
     Concepts,
@@ -23,6 +23,7 @@ from llmwiki.compiler.prose_signals import (
     is_chatty,
     is_definition,
     is_fragment,
+    is_garbled,
     is_navigation,
     is_question,
 )
@@ -41,10 +42,11 @@ from llmwiki.domain import (
 
 SHARE_OF_SOURCE = 0.4
 """Part of the source's tokens that a page may have."""
+SHARE_WITH_LEADS = 0.45
+"""Part that it may have for the sake of a second statement in a section that has one."""
 MOST_PAGE_TOKENS = 1200
 KEPT_WHOLE_TOKENS = 150
 """A source of fewer tokens is its own summary."""
-STATEMENTS_PER_SECTION = 2
 
 _IDENTITY = GeneratorIdentity(kind="extractive", name="extractive", version="1")
 
@@ -118,27 +120,40 @@ def _choose_units(
             if not unit.is_opener:
                 selection.choose(index)
         return selection.chosen
-    _choose_leads(selection, units, sections)
+    _choose_leads(selection, units, sections, round(total * SHARE_WITH_LEADS))
     fill(selection, min(MOST_PAGE_TOKENS, round(total * SHARE_OF_SOURCE)))
     return selection.chosen
 
 
 def _choose_leads(
-    selection: Selection, units: Sequence[Unit], sections: Sequence[SourceSection]
+    selection: Selection, units: Sequence[Unit], sections: Sequence[SourceSection], limit: int
 ) -> None:
-    """Give each section its share, the first of every section before the second of any."""
-    members: Mapping[int, list[int]] = defaultdict(list)
+    """Give each section a statement, then, within the limit, those a second that gain most by it.
+
+    Where even one for each is more than a page may have, the sections that say most have theirs.
+    """
+    members: dict[int, list[int]] = defaultdict(list)
     for index, unit in enumerate(units):
         if not sections[unit.section].is_navigation:
             members[unit.section].append(index)
-    for round_number in range(STATEMENTS_PER_SECTION):
-        for indexes in members.values():
-            if len(selection.chosen.intersection(indexes)) > round_number:
-                continue
-            fitting = [index for index in indexes if selection.fits(index, MOST_PAGE_TOKENS)]
-            best = max(fitting, key=lambda index: (selection.density(index), -index), default=None)
-            if best is not None and selection.density(best) > 0:
-                selection.choose(best)
+    for number, most in enumerate((MOST_PAGE_TOKENS, min(limit, MOST_PAGE_TOKENS))):
+        lacking = [
+            _best(selection, indexes)
+            for indexes in members.values()
+            if len(selection.chosen.intersection(indexes)) <= number
+        ]
+        for density, index in sorted(lacking, key=lambda entry: (-entry[0], entry[1])):
+            if density > 0 and selection.fits(index, most):
+                selection.choose(index)
+
+
+def _best(selection: Selection, indexes: Sequence[int]) -> tuple[float, int]:
+    """Return the unit with the most gain for its cost; the earliest of equals."""
+    return max(
+        ((selection.density(index), index) for index in indexes if index not in selection.chosen),
+        key=lambda entry: (entry[0], -entry[1]),
+        default=(0.0, 0),
+    )
 
 
 def _candidates(
@@ -147,7 +162,7 @@ def _candidates(
     begun: set[int] = set()
     candidates = []
     for unit, unit_concepts in zip(units, concepts, strict=True):
-        factor = _factor(unit)
+        factor = _factor(unit, unit_concepts)
         if unit.form == "sentence" and unit.section not in begun:
             begun.add(unit.section)
             factor *= _SECTION_LEAD
@@ -157,7 +172,7 @@ def _candidates(
             Candidate(
                 tokens=unit.tokens,
                 concepts=unit_concepts.all,
-                factor=0.0 if unit.is_opener else factor,
+                factor=0.0 if unit.is_opener or unit.is_inner else factor,
                 needs=unit.needs,
             )
         )
@@ -168,19 +183,19 @@ _SECTION_LEAD = 3.0
 _NAVIGATION = 0.2
 
 
-def _factor(unit: Unit) -> float:
+def _factor(unit: Unit, concepts: Concepts) -> float:
     """Return what the form of a unit makes of its worth; its content is weighed elsewhere."""
     if unit.form in ("code", "table"):
         return 0.3 if unit.is_cut else 1.0
     text = without_marker(unit.text)
+    if is_navigation(text) or (is_fragment(text) and unit.form == "sentence"):
+        return 0.1 if concepts.identifiers and not is_garbled(text) else 0.0
     factor = 1.0
     if unit.form == "sentence":
         factor *= 1.3 if unit.is_lead else 1.0
-        factor *= 0.1 if is_fragment(text) else 1.0
         factor *= 0.6 if continues(text) else 1.0
     factor *= 1.6 if is_definition(text) else 1.0
     factor *= 0.4 if is_boilerplate(text) else 1.0
-    factor *= 0.5 if is_chatty(text) else 1.0
-    factor *= 0.3 if is_question(text) else 1.0
-    factor *= 0.1 if is_navigation(text) else 1.0
+    factor *= 0.4 if is_chatty(text) else 1.0
+    factor *= 0.1 if is_question(text) else 1.0
     return factor

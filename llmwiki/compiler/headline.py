@@ -11,8 +11,7 @@ from llmwiki.compiler.prose_signals import (
     is_boilerplate,
     is_chatty,
     is_definition,
-    is_fragment,
-    is_navigation,
+    is_informative,
     is_question,
 )
 from llmwiki.compiler.source_sections import SourceSection
@@ -25,9 +24,9 @@ MOST_TAGS = 6
 
 _TAGS_FROM_HEADINGS = 3
 _TAGS_FROM_IDENTIFIERS = 2
-_SHORTEST_TAG = 2
+_SHORTEST_TAG = 3
 _LONGEST_TAG = 30
-_NAME = re.compile(r"[^\W\d_][\w-]{2,}")
+_NAME = re.compile(r"(?!.*__)[^\W\d_][\w-]{2,}")
 
 
 def choose_tldr(
@@ -41,6 +40,7 @@ def choose_tldr(
     Where there is no sentence, a list item serves, then the first line of whatever there is.
     """
     best: tuple[float, Unit] | None = None
+    first_section = _first_section_of_sentences(units)
     place = section = -1
     for unit, unit_concepts in zip(units, concepts, strict=True):
         place = place + 1 if unit.section == section else 0
@@ -48,7 +48,9 @@ def choose_tldr(
         if unit.kind != "prose" or unit.is_opener:
             continue
         named = len(title_words & unit_concepts.words) / max(1, min(len(title_words), 3))
-        score = _aptness(unit) + 2.0 * min(named, 1.0) - 0.3 * place - 0.1 * min(section, 20)
+        score = _aptness(unit, is_first=unit is units[0]) + 2.0 * min(named, 1.0)
+        score += 4.0 if section <= first_section else 0.0
+        score -= 0.4 * place + 0.2 * min(section, 20)
         score -= 10.0 if sections[section].is_navigation else 0.0
         if best is None or score > best[0]:
             best = score, unit
@@ -57,20 +59,27 @@ def choose_tldr(
     return Statement(text=without_marker(best[1].text), chunk_ids=best[1].chunk_ids)
 
 
-def _aptness(unit: Unit) -> float:
-    """Return how well a unit can stand alone as the summary of a page."""
+def _first_section_of_sentences(units: Sequence[Unit]) -> int:
+    sentences = (unit for unit in units if unit.form == "sentence" and is_informative(unit.text))
+    return next((unit.section for unit in sentences), 0)
+
+
+def _aptness(unit: Unit, *, is_first: bool) -> float:
+    """Return how well a unit can stand alone as the summary of a page.
+
+    "This service …" leans on nothing where the page begins with it.
+    """
     text = without_marker(unit.text)
-    score = 4.0 if unit.section == 0 else 0.0
-    score += 1.0 if unit.is_lead else 0.0
+    score = 1.0 if unit.is_lead else 0.0
     score += 2.5 if is_definition(text) else 0.0
     score += 1.5 if SHORTEST_TLDR <= len(text) <= LONGEST_TLDR else 0.0
     score -= 3.0 if unit.form == "item" else 0.0
     score -= 4.0 if is_boilerplate(text) else 0.0
     score -= 1.0 if is_chatty(text) else 0.0
     score -= 6.0 if is_question(text) else 0.0
-    score -= 4.0 if continues(text) or unit.needs is not None else 0.0
-    score -= 8.0 if is_fragment(text) else 0.0
-    score -= 10.0 if is_navigation(text) else 0.0
+    if continues(text) or unit.needs is not None:
+        score -= 1.0 if is_first else 4.0
+    score -= 0.0 if is_informative(text) else 10.0
     return score
 
 
@@ -93,7 +102,9 @@ def choose_tags(
     rank = {word: place for place, word in enumerate(frequent)}
     named.sort(key=lambda word: rank.get(word, len(rank)))
     first = named[:_TAGS_FROM_HEADINGS] + _frequent_identifiers(concepts)[:_TAGS_FROM_IDENTIFIERS]
-    tags = (tag for tag in [*first, *frequent, *named] if len(tag) >= _SHORTEST_TAG)
+    tags = (
+        tag for tag in [*first, *frequent, *named] if len(tag) >= _SHORTEST_TAG or not tag.isascii()
+    )
     return tuple(_distinct(tags)[:MOST_TAGS])
 
 

@@ -33,7 +33,8 @@ _CONTINUATION = re.compile(
     r"as (?:such|you can see|mentioned|shown|above)|such|here|here's|both|either|again|besides|"
     r"meanwhile|nevertheless|still|yet|now|because of (?:this|that)|with (?:this|that|these)|"
     r"the (?:former|latter|same|above|previous|other|second|third|result|output)|another|"
-    r"by doing|if (?:so|not|it|they|this|that)|when it|once it|after it|ok|okay|yes|no|"
+    r"by doing|(?:with|using|as|given) the above|all (?:this|that|these|those)|"
+    r"if (?:so|not|it|they|this|that)|when it|once it|after it|ok|okay|yes|no|"
     r"\u2019s|second|secondly|third|thirdly|lastly|first)\b",
     re.IGNORECASE,
 )
@@ -41,6 +42,7 @@ _DEFINITION = re.compile(
     r"(?!(?:there|here|this|that|these|those|it|what|we|you|i|if|when|in|on|to|for|as)\b)"
     r"[^.,;:!?]{1,70}?(?:\s\([^()]{1,120}\))?(?:,[^,.]{1,60},)?\s"
     r"(?:(?:is|are)\s+(?:an?|the|one|any|used|designed|responsible|where|how|what|not)\b"
+    r"|are\s+(?:[\w-]+\s+){1,3}(?:that|which|who|for|of)\b"
     r"|(?:provides?|lets?|allows?|enables?|defines?|describes?|represents?|specifies|specify|"
     r"refers?|means|stands?|consists?|contains?|controls?|supports?|determines?|collects?|"
     r"implements?|offers?|helps?|makes?|indicates?|returns?|sets?)\s)",
@@ -54,6 +56,7 @@ _BOILERPLATE = re.compile(
     r"|welcome\b|we'll|we\u2019ll|we will|we are (?:excited|happy|pleased|thrilled)"
     r"|let's|let\u2019s|let us"
     r"|you'll (?:learn|see)|you will (?:learn|see)|you can (?:read|find|learn) more"
+    r"|(?:you|we)(?:'ve|\u2019ve| have| now have)? (?:already )?(?:saw|see|seen|learned|learnt)\b"
     r"|i\b|i'm|i've|in summary|to summari[sz]e|note that|please note|as (?:mentioned|you)"
     r"|thanks?\b|thank you|have fun|enjoy|congratulations|hello|hi\b|happy\b|stay tuned)",
     re.IGNORECASE,
@@ -65,7 +68,8 @@ _NAVIGATION = re.compile(
     r"|see\b(?!\s+that)|read (?:more|the|about)|refer to|check (?:out|the|that out)|have a look"
     r"|take a look|click here|edit this|back to|previous\b|next:|last (?:modified|updated|reviewed)"
     r"|copyright\b|\u00a9|skip to|table of contents|on this page|you can (?:read|find|see) more"
-    r"|find out more|more (?:information|details)|feel free|join\b|follow us|subscribe|share\b"
+    r"|find out more|to know more|get in touch|reach out"
+    r"|more (?:information|details)|feel free|join\b|follow us|subscribe|share\b"
     r"|go to the (?:next|previous)|continue (?:to|with|reading)|sign up|screen ?(?:shot|capture))",
     re.IGNORECASE,
 )
@@ -85,6 +89,7 @@ _CHATTY = re.compile(
     re.IGNORECASE,
 )
 _LABEL_CHARACTERS = 60
+_LONGEST_WORD = 100
 
 
 def opens(text: str) -> bool:
@@ -100,6 +105,21 @@ def is_terminated(text: str) -> bool:
 def is_fragment(text: str) -> bool:
     """Tell whether the text is a caption or the like: it ends without a mark, or is one word."""
     return not is_terminated(text) or count_tokens(text) < 4
+
+
+def is_garbled(text: str) -> bool:
+    """Tell whether the text has what no reader reads: a part of an address that was cut, or data.
+
+    A word of a script without blanks is a sentence, and no such thing.
+    """
+    return any(
+        len(word) > _LONGEST_WORD and "://" not in word and word.isascii() for word in text.split()
+    )
+
+
+def is_informative(text: str) -> bool:
+    """Tell whether the text is a sentence with something to say, which not all of them are."""
+    return not (is_fragment(text) or is_navigation(text) or is_garbled(text))
 
 
 def is_label(text: str) -> bool:

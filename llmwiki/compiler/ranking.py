@@ -16,7 +16,7 @@ from math import fsum
 
 COST_POWER = 0.7
 """Below 1, so that a long unit that says much is not beaten by a short one that says little."""
-_DEEPEST_NEED = 12
+_DEEPEST_NEED = 24
 """Needs followed at once; beyond, a unit waits until what it needs was chosen for itself."""
 
 

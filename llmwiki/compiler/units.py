@@ -24,6 +24,11 @@ from llmwiki.text.tokens import count_tokens
 
 UnitForm = Literal["sentence", "item", "code", "table"]
 
+SHORT_LIST_TOKENS = 100
+"""A list of at most so many is kept whole or not at all."""
+PROCEDURE_TOKENS = 200
+"""So is one of numbered steps: half a procedure misleads."""
+
 _STATEMENT_KINDS: dict[UnitForm, StatementKind] = {
     "sentence": "prose",
     "item": "prose",
@@ -46,6 +51,8 @@ class Unit:
     """The earlier unit that this one is not understood without."""
     is_opener: bool = False
     """Announces what follows: kept only for the sake of that."""
+    is_inner: bool = False
+    """In a list that is kept whole or not at all: its last item stands for it."""
     is_lead: bool = False
     """The first sentence of its paragraph."""
     is_cut: bool = False
@@ -76,6 +83,8 @@ class _Builder:
     _previous: int | None = None
     _opener: int | None = None
     """The opener that still waits for what it announces."""
+    _list_opener: int | None = None
+    """The opener of the last list, which goes on in the next passage."""
     _announced: dict[int, int] = field(default_factory=dict)
     """The first unit that each opener announced."""
     _steps: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -83,7 +92,7 @@ class _Builder:
 
     def begin_section(self, section: int) -> None:
         self._section = section
-        self._previous = self._opener = None
+        self._previous = self._opener = self._list_opener = None
         self._steps = {}
 
     def add_chunk(self, chunk: SourceChunk) -> None:
@@ -95,7 +104,7 @@ class _Builder:
                 case "prose":
                     self._add_prose(block, following)
                 case "list":
-                    self._add_list(split_items(block.text))
+                    self._add_list(split_items(block.text), is_first=position == 0)
                 case "code" | "table":
                     self._add_whole(block.text, block.kind, is_first=position == 0)
 
@@ -111,19 +120,34 @@ class _Builder:
                 needs = self._previous
             self._add(text, "sentence", needs=needs, is_opener=opens(text), is_lead=not position)
 
-    def _add_list(self, items: Sequence[ListItem]) -> None:
-        opener, self._opener = self._opener, None
+    def _add_list(self, items: Sequence[ListItem], *, is_first: bool) -> None:
+        if not (is_first and self._previous is not None and self._is_item(self._previous)):
+            self._list_opener = self._opener
+        tokens = sum(count_tokens(item.text) for item in items)
+        is_short = tokens <= (SHORT_LIST_TOKENS if items[0].number is None else PROCEDURE_TOKENS)
+        start = len(self.units)
         above: list[tuple[int, int]] = []
-        for item in items:
+        for position, item in enumerate(items):
+            self._opener = None
             while above and above[-1][0] >= item.indent:
                 above.pop()
-            needs = above[-1][1] if above else opener
-            self._opener = None
-            step = self._step_before(item, needs)
-            index = self._add(item.text, "item", needs=step, is_opener=opens(item.text))
+            needs = above[-1][1] if above else self._list_opener
+            needs = self._previous if is_short and position else self._step_before(item, needs)
+            index = self._add(item.text, "item", needs=needs, is_opener=opens(item.text))
             if item.number is not None:
                 self._steps[item.indent] = (item.number, index)
             above.append((item.indent, index))
+        if is_short:
+            self._hold_together(start)
+
+    def _hold_together(self, start: int) -> None:
+        """Let the last of the units since ``start`` stand for all: each needs the one before."""
+        ends = [index for index in range(start, len(self.units)) if not self.units[index].is_opener]
+        for index in ends[:-1]:
+            self.units[index] = replace(self.units[index], is_inner=True)
+
+    def _is_item(self, index: int) -> bool:
+        return self.units[index].form == "item"
 
     def _step_before(self, item: ListItem, otherwise: int | None) -> int | None:
         number, index = self._steps.get(item.indent, (0, 0))
