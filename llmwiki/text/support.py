@@ -1,12 +1,13 @@
 """Tells which details of a statement its sources do not have: numbers, identifiers, addresses.
 
 A detail is compared as a whole token: 10 is not found in 2010, nor 1.5 in 1.50, nor 5 % in 5.
-Everything takes time linear in the text; no expression can be made to backtrack far.
+Everything takes time linear in the text; no expression can be made to backtrack far. Some look
+back after their first character, where before it would read easier: a literal first character
+is searched for thirty times as fast.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from llmwiki.text.hashing import normalise
@@ -18,25 +19,18 @@ _URL = re.compile(
 )
 _ENDS_NO_URL = frozenset(".,;:!?*_…/")
 _LIST_MARKER = re.compile(r"^[ \t>]*\d{1,3}[.)](?=\s)", re.MULTILINE)
-_EMPHASIS = re.compile(r"(?<!\w)_([^_]+)_(?!\w)")
+_EMPHASIS = re.compile(r"_(?<!\w_)([^_]+)_(?!\w)")
 _INNER = r"\1"
 _GROUPED_DIGITS = re.compile(r"(?<![\d.])\d{1,3}(?:[,_'\u2019\u00a0\u2009\u202f]\d{3})+(?!\d)")
+_LEADING_POINT = re.compile(r"\.(?<![\w.]\.)(?=\d)")
 _NUMBER = re.compile(
-    r"(?P<digits>(?:(?<![\w.])\.)?\d+(?:\.\d+)*)"
-    r"(?:(?P<percent>\s?%|\s(?:percent|per\scent)\b)|(?P<ordinal>(?:st|nd|rd|th)\b))?",
+    r"(\d+(?:\.\d+)*)"
+    r"(?:(\s?%|\s(?:percent|per\scent)\b)|((?:st|nd|rd|th)\b))?",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"v?\d")
 _OPENS = frozenset(" ([{\"'`*“«„")
 _CLOSES = frozenset(" )]}\"'`*”»“")
-
-
-@dataclass(frozen=True, slots=True)
-class _Details:
-    urls: frozenset[str]
-    identifiers: frozenset[str]
-    numbers: frozenset[str]
-    lowered: str
 
 
 def unsupported_details(statement: str, sources: Sequence[str]) -> tuple[str, ...]:
@@ -47,19 +41,25 @@ def unsupported_details(statement: str, sources: Sequence[str]) -> tuple[str, ..
     wanted = normalise(statement)
     if any(_stands_whole(wanted, _normalised(source)) for source in sources):
         return ()
-    known = [_details_of(source) for source in sources]
     prose = _EMPHASIS.sub(_INNER, _LIST_MARKER.sub(" ", statement))
-    urls = [url for url in _urls(prose) if not any(url in source.urls for source in known)]
     rest = _URL.sub(" ", prose)
-    identifiers = [name for name in _identifiers(rest) if not _names(name, known)]
+    urls = [url for url in _urls(prose) if not any(url in _urls_of(text) for text in sources)]
+    identifiers = [
+        name
+        for name in _identifiers(rest)
+        if not any(_stands_in(name, _lowered(text)) for text in sources)
+    ]
     # The number in an identifier that is reported already would only repeat it.
     reported = set(_numbers(" ".join(identifiers)))
     numbers = [
         number
         for number in _numbers(rest)
-        if number not in reported and not any(number in source.numbers for source in known)
+        if number not in reported and not any(number in _numbers_of(text) for text in sources)
     ]
     return tuple(dict.fromkeys((*urls, *identifiers, *numbers)))
+
+
+# The statements of a page cite the same few chunks, so each is taken apart once.
 
 
 @lru_cache(maxsize=1024)
@@ -68,15 +68,21 @@ def _normalised(source: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _details_of(source: str) -> _Details:
+def _lowered(source: str) -> str:
     # A name that the source emphasises counts with its underscores and without.
-    both = f"{source}\n{_EMPHASIS.sub(_INNER, source)}" if "_" in source else source
-    return _Details(
-        urls=frozenset(_urls(both)),
-        identifiers=frozenset(_identifiers(both)),
-        numbers=frozenset(_numbers(both)),
-        lowered=normalise(both).lower(),
-    )
+    plain = _EMPHASIS.sub(_INNER, source) if "_" in source else source
+    both = source if plain == source else f"{source} {plain}"
+    return normalise(both).lower()
+
+
+@lru_cache(maxsize=1024)
+def _urls_of(source: str) -> frozenset[str]:
+    return frozenset(_urls(source))
+
+
+@lru_cache(maxsize=1024)
+def _numbers_of(source: str) -> frozenset[str]:
+    return frozenset(_numbers(source))
 
 
 def _stands_whole(wanted: str, text: str) -> bool:
@@ -113,10 +119,6 @@ def _identifiers(text: str) -> Iterable[str]:
             yield name
 
 
-def _names(name: str, sources: Iterable[_Details]) -> bool:
-    return any(name in source.identifiers or _stands_in(name, source.lowered) for source in sources)
-
-
 def _stands_in(name: str, text: str) -> bool:
     """Tell whether the name occurs as a word: in os.path.join, os.path does; os.pat does not."""
     start = text.find(name)
@@ -137,6 +139,6 @@ def _in_word(character: str) -> bool:
 def _numbers(text: str) -> Iterable[str]:
     """Yield numbers without separators of thousands, with their percent sign, no ordinals."""
     plain = _GROUPED_DIGITS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
-    for match in _NUMBER.finditer(plain):
-        if not match["ordinal"]:
-            yield match["digits"] + ("%" if match["percent"] else "")
+    for digits, percent, ordinal in _NUMBER.findall(_LEADING_POINT.sub("0.", plain)):
+        if not ordinal:
+            yield f"{digits}%" if percent else digits
