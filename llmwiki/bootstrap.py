@@ -91,10 +91,8 @@ class App:
         return pack_limits(self.settings)
 
     def work_for(self, run_id: RunId, *, chat_calls: int | None = None) -> None:
-        """Book the calls of this process on a run, and cap them where a number is given."""
-        self.meter.run_id = run_id
-        if chat_calls is not None:
-            self.meter.run_caps["chat"] = chat_calls
+        """Book the calls from now on upon a run, and cap them where a number is given."""
+        self.meter.begin_run(run_id, {} if chat_calls is None else {"chat": chat_calls})
 
 
 def build(settings: Settings, *, check_schema: bool = True) -> App:

@@ -92,8 +92,14 @@ class LedgerMeter:
     limits: BudgetLimits
     run_id: RunId | None = None
     run_caps: dict[str, int] = field(default_factory=dict)
-    """Most units of a budget that this process may take, beside the caps of the day."""
+    """Most units of a budget that the run may take, beside the caps of the day."""
     taken: dict[str, int] = field(default_factory=dict)
+
+    def begin_run(self, run_id: RunId, caps: Mapping[str, int]) -> None:
+        """Book the calls from now on upon a run, which may take so many units at most."""
+        self.run_id = run_id
+        self.run_caps = dict(caps)
+        self.taken = {}
 
     @contextmanager
     def attempt(
