@@ -88,7 +88,9 @@ def duplicate_title(wiki: Wiki) -> Iterator[Violation]:
     """Warn only: the slugs tell such pages apart."""
     for page, others in _sharing(wiki, lambda page: page.title):
         same = f"has the title “{page.title}”, and so has {_names(others)}"
-        yield about(page, f"{same}; give a source another title, then run `llmwiki ingest`")
+        yield about(
+            page, f"{same}; give the sources other titles or headings, then run `llmwiki ingest`"
+        )
 
 
 def _sharing(

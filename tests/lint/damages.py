@@ -129,7 +129,7 @@ DAMAGES = (
         slug="ledger",
         severity="warning",
         statements=("UPDATE page SET body = repeat('x', 40001) WHERE slug = 'ledger'",),
-        remedy="raise compile.max_page_characters",
+        remedy="raise compile.gate.max_page_characters",
     ),
     Damage(
         code="duplicate-slug",
@@ -155,7 +155,7 @@ DAMAGES = (
         slug="guide",
         severity="warning",
         statements=("UPDATE page SET title = ' GUIDE' WHERE slug = 'ledger'",),
-        remedy="give a source another title",
+        remedy="give the sources other titles",
     ),
     Damage(
         code="missing-embedding",

@@ -4,7 +4,7 @@
 
 import pytest
 
-from llmwiki.config import CompileSettings
+from llmwiki.config import CompileSettings, GateLimits
 from tests.lint.small_wiki import SmallWiki
 
 _RETIRED_TOPIC = (
@@ -155,7 +155,7 @@ def test_an_empty_collection_is_sound(small_wiki: SmallWiki) -> None:
 def test_the_limit_of_a_page_is_configured(small_wiki: SmallWiki) -> None:
     small_wiki.damage("UPDATE page SET body = repeat('x', 1001) WHERE slug = 'ledger'")
     assert small_wiki.lint() == ()
-    (finding,) = small_wiki.lint(CompileSettings(max_page_characters=1000))
+    (finding,) = small_wiki.lint(CompileSettings(gate=GateLimits(max_page_characters=1000)))
     assert finding.code == "oversized-page"
 
 
