@@ -105,11 +105,11 @@ class _Builder:
                     self._add_prose(block, following)
                 case "list":
                     self._add_list(split_items(block.text), is_first=position == 0)
-                case "code" | "table":
+                case "code" | "table" if _says_something(block.text):
                     self._add_whole(block.text, block.kind, is_first=position == 0)
 
     def _add_prose(self, block: PassageBlock, following: PassageBlockKind | None) -> None:
-        sentences = split_sentences(block.text)
+        sentences = list(filter(_says_something, split_sentences(block.text)))
         if len(sentences) == 1 and following in ("code", "table") and is_label(sentences[0]):
             self._add(_folded(sentences[0]), "sentence", needs=self._take_opener(), is_opener=True)
             return
@@ -128,6 +128,8 @@ class _Builder:
         start = len(self.units)
         above: list[tuple[int, int]] = []
         for position, item in enumerate(items):
+            if not _says_something(item.text):
+                continue
             self._opener = None
             while above and above[-1][0] >= item.indent:
                 above.pop()
@@ -214,6 +216,10 @@ def _cited_by(unit: Unit, chunk_id: ChunkId) -> Unit:
     if chunk_id in unit.chunk_ids:
         return unit
     return replace(unit, chunk_ids=(*unit.chunk_ids, chunk_id))
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _folded(text: str) -> str:

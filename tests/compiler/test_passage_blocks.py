@@ -29,7 +29,10 @@ def test_a_passage_falls_into_its_blocks() -> None:
 
 def test_a_code_block_keeps_its_blank_lines_and_inner_fences() -> None:
     text = "````md\n```py\n\nx = 1\n```\n\n````\n\nAfter."
-    assert [block.text for block in split_blocks(text)] == [text.split("\n\nAfter")[0], "After."]
+    assert [block.text for block in split_blocks(text)] == [
+        text.split("\n\nAfter", maxsplit=1)[0],
+        "After.",
+    ]
 
 
 def test_a_fence_that_never_ends_is_no_code() -> None:

@@ -23,8 +23,8 @@ from llmwiki.text.sentences import split_sentences
         ["Read the page (https://example.com/x).", "Then go."],
         ["Keep it (see below. It matters) whole.", "Go."],
         ["He said “Stop.”", "She went."],
-        ["安装它。", "「好的。」", "可以吗？", "请访问https://example.com。", "完成！"],
-        ["هل تعمل؟", "نعم۔", "حسنا."],
+        ["安装它。", "「好的。」", "可以吗\uff1f", "请访问https://example.com。", "完成\uff01"],
+        ["هل تعمل؟", "نعم\u06d4", "حسنا."],
         ["यह काम करता है।", "ठीक है।"],
         ["Written by J. Smith et al. for the U.S. Army.", "Good."],
         ["Costs $& and [[links]] or {{this}} | that.", "Fine."],
@@ -32,7 +32,7 @@ from llmwiki.text.sentences import split_sentences
 )
 def test_prose_falls_into_its_sentences(sentences: list[str]) -> None:
     spaced = [
-        sentence if sentence[-1] in "。！？」" or not following else f"{sentence} "
+        sentence if sentence[-1] in "\u3002\uff01\uff1f\u300d" or not following else f"{sentence} "
         for sentence, following in pairwise([*sentences, ""])
     ]
     assert split_sentences("".join(spaced)) == tuple(sentences)
