@@ -168,6 +168,7 @@ class PageTable(Base):
     __table_args__ = (
         UniqueConstraint("collection_id", "slug"),
         CheckConstraint("(kind = 'page') = (topic_id IS NOT NULL)", name="topic"),
+        CheckConstraint("(pinned_at IS NULL) = (pinned_edges IS NULL)", name="pin"),
         Index("page_stale_idx", "stale_since", "id", postgresql_where=sql("stale")),
         Index("page_search_vector_idx", "search_vector", postgresql_using="gin"),
     )
@@ -203,6 +204,11 @@ class PageTable(Base):
     not_before: Mapped[datetime | None]
     last_error: Mapped[str | None]
     quarantined_at: Mapped[datetime | None]
+    quarantined_edges: Mapped[str | None]
+    """The topic's edges, as pins.py hashes them, that the page failed on."""
+    pinned_at: Mapped[datetime | None]
+    pinned_edges: Mapped[str | None]
+    """The topic's edges when the page was pinned: while they are the same the pin holds."""
 
 
 class PageSourceTable(Base):
@@ -271,4 +277,23 @@ class PageRevisionTable(Base):
     revision: Mapped[int] = mapped_column(Integer, primary_key=True)
     collection_id: Mapped[int] = collection_column()
     compiled_at: Mapped[datetime]
+    content: Mapped[dict[str, Any]]
+    """Everything that rolling back to it takes: text, statements, edges, who wrote it."""
+
+
+class RefusedDraftTable(Base):
+    """A draft that the gate refused, kept for a person to look at."""
+
+    __tablename__ = "refused_draft"
+    __table_args__ = (Index(None, "page_id"),)
+
+    id: Mapped[int] = key_column()
+    page_id: Mapped[int] = mapped_column(ForeignKey("page.id", ondelete="CASCADE"))
+    collection_id: Mapped[int] = collection_column()
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    generator: Mapped[str]
+    refusal: Mapped[str]
+    dropped: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    """Each statement that the gate took out: text, reason, detail."""
     content: Mapped[dict[str, Any]]
