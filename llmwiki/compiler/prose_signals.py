@@ -88,7 +88,9 @@ _CHATTY = re.compile(
     r"remember|notice|imagine|excited|thrilled|easy|nice)\b|(?-i:\bI\b)|[\U0001f300-\U0001faff]",
     re.IGNORECASE,
 )
+_JOINING = ("...", "\u2026")
 _LABEL_CHARACTERS = 60
+_LABEL_WORDS = 3
 _LONGEST_WORD = 100
 
 
@@ -108,11 +110,11 @@ def is_fragment(text: str) -> bool:
 
 
 def is_garbled(text: str) -> bool:
-    """Tell whether the text has what no reader reads: a part of an address that was cut, or data.
+    """Tell whether the text has what no reader reads: data, a tag, a part of an address.
 
-    A word of a script without blanks is a sentence, and no such thing.
+    A long word of a script without blanks is a sentence, and no such thing.
     """
-    return any(
+    return text.startswith("<") or any(
         len(word) > _LONGEST_WORD and "://" not in word and word.isascii() for word in text.split()
     )
 
@@ -127,9 +129,18 @@ def is_label(text: str) -> bool:
     return len(text) <= _LABEL_CHARACTERS and not is_terminated(text)
 
 
+def announces_paragraph(text: str) -> bool:
+    """Tell whether an opener such as "Note:" can stand above a paragraph.
+
+    A longer one announces a list, code or a picture; when a paragraph follows it instead, what
+    it announces was lost when the document was parsed.
+    """
+    return len(text.split()) <= _LABEL_WORDS
+
+
 def continues(text: str) -> bool:
     """Tell whether the sentence leans on the one before it."""
-    return text[:1].islower() or _CONTINUATION.match(text) is not None
+    return text.startswith(_JOINING) or text[:1].islower() or _CONTINUATION.match(text) is not None
 
 
 def is_definition(text: str) -> bool:

@@ -16,7 +16,13 @@ from llmwiki.compiler.passage_blocks import (
     split_blocks,
     split_items,
 )
-from llmwiki.compiler.prose_signals import continues, is_fragment, is_label, opens
+from llmwiki.compiler.prose_signals import (
+    announces_paragraph,
+    continues,
+    is_informative,
+    is_label,
+    opens,
+)
 from llmwiki.domain import ChunkId, SourceChunk, StatementKind
 from llmwiki.text.hashing import normalise
 from llmwiki.text.sentences import split_sentences
@@ -113,11 +119,13 @@ class _Builder:
         if len(sentences) == 1 and following in ("code", "table") and is_label(sentences[0]):
             self._add(_folded(sentences[0]), "sentence", needs=self._take_opener(), is_opener=True)
             return
+        if self._opener is not None and not self._announces_paragraph(self._opener):
+            self._opener = self._previous = None
         for position, sentence in enumerate(sentences):
             text = _folded(sentence)
             needs = self._take_opener()
             if needs is None and continues(text):
-                needs = self._previous
+                needs = self._supporting()
             self._add(text, "sentence", needs=needs, is_opener=opens(text), is_lead=not position)
 
     def _add_list(self, items: Sequence[ListItem], *, is_first: bool) -> None:
@@ -167,9 +175,21 @@ class _Builder:
             is_part = is_first and previous.form == form
             if is_part:
                 self.units[self._previous] = replace(previous, is_cut=True)
-            if is_part or (previous.kind == "prose" and not is_fragment(previous.text)):
-                needs = self._previous
+            if is_part or previous.kind == "prose":
+                needs = self._previous if is_part else self._supporting()
         self._add(text, form, needs=needs, is_cut=is_part)
+
+    def _announces_paragraph(self, index: int) -> bool:
+        """Tell whether a paragraph can be what the opener announces; the body of an item is."""
+        return self._is_item(index) or announces_paragraph(self.units[index].text)
+
+    def _supporting(self) -> int | None:
+        """Return the unit before, where it is one that others can lean on."""
+        if self._previous is None:
+            return None
+        previous = self.units[self._previous]
+        is_support = previous.form != "sentence" or is_informative(previous.text)
+        return self._previous if is_support else None
 
     def _take_opener(self) -> int | None:
         opener, self._opener = self._opener, None

@@ -29,7 +29,7 @@ _PROTECTED = re.compile(
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018]+\Z")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_NUMBER = re.compile(r"\d{1,3}")
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*")
 _LONGEST_WORD = 40
 
 _ABBREVIATIONS = frozenset(

@@ -133,6 +133,16 @@ def test_a_lead_in_without_what_it_introduces_is_left_out() -> None:
     assert texts(page) == ["A widget is a part.", "Turn it."]
 
 
+def test_a_lead_in_whose_picture_is_gone_does_not_introduce_the_next_paragraph() -> None:
+    page = page_of(sources(("", "A widget is a part.\n\nThis is how it looks:\n\nGears turn.")))
+    assert texts(page) == ["A widget is a part.", "Gears turn."]
+
+
+def test_a_caution_stays_above_its_paragraph() -> None:
+    page = page_of(sources(("", f"{FILLER}\n\nWarning:\n\nNever set `speed` to 12.")))
+    assert texts(page)[-2:] == ["Warning:", "Never set `speed` to 12."]
+
+
 def test_code_comes_with_its_lead_in_and_its_fences() -> None:
     code = "```sh\nwidget --max-speed 12\n\nwidget --dry-run --log-level debug\n```"
     page = page_of(sources(("", f"{FILLER}\n\nRun this:\n\n{code}"), ("More", FILLER)))

@@ -40,6 +40,7 @@ def test_prose_falls_into_its_sentences(sentences: list[str]) -> None:
 
 def test_a_list_marker_is_no_sentence() -> None:
     assert split_sentences("1. Install it. 2. Run it.") == ("1. Install it.", "2. Run it.")
+    assert split_sentences("1.2. Check it. 1.3. Set it.") == ("1.2. Check it.", "1.3. Set it.")
     assert split_sentences("Do:\n- this\n- that\n10. Rest.") == (
         "Do:",
         "- this",
