@@ -2,7 +2,9 @@
 
 from alembic import context
 
-import llmwiki.store.job_tables  # noqa: F401 - registers its tables with the metadata
+# Imported so that they register their tables with the metadata.
+import llmwiki.store.batch_tables
+import llmwiki.store.job_tables  # noqa: F401
 from llmwiki.store.tables import Base
 
 context.configure(
