@@ -22,7 +22,8 @@ class Element:
     """What is never divided: a small document, a section, or a passage."""
 
     name: str
-    """What the element is recognised by, the same through edits of its text."""
+    """What the element is recognised by: the same through edits of its text, and wherever its
+    folder or its document are moved to. It decides on a boundary alone, so need not be unique."""
     title: str
     tokens: int
     chunk_ids: tuple[ChunkId, ...]

@@ -70,17 +70,18 @@ def _whole(document: DocumentOutline) -> ProposedTopic:
 def _share(
     folder: str, documents: Sequence[DocumentOutline], limit: int
 ) -> Iterator[tuple[str, ProposedTopic]]:
+    paths = {PurePosixPath(document.path).name: document.path for document in documents}
     elements = [
         Element(
-            name=document.path,
+            name=name,
             title=document.title,
             tokens=document.tokens,
             chunk_ids=document.chunk_ids,
         )
-        for document in documents
+        for name, document in zip(paths, documents, strict=True)
     ]
     for members in group(elements, limit):
-        first = members[0].name
+        first = paths[members[0].name]
         yield (
             first,
             ProposedTopic(
@@ -120,33 +121,31 @@ def _subtree(
             end += 1
         part = sections[start:end]
         if sum(section.tokens for section in part) <= limit:
-            yield _section_element(document, heading, part)
+            yield _section_element(heading, part)
         elif len(part) > 1 and any(len(section.breadcrumb) > depth + 1 for section in part):
             yield from _subtree(document, part, depth + 1, limit)
         else:
             for section in part:
-                yield from _passage_elements(document, section)
+                yield from _passage_elements(section)
         start = end
 
 
-def _section_element(
-    document: DocumentOutline, heading: tuple[str, ...], part: Sequence[SectionOutline]
-) -> Element:
+def _section_element(heading: tuple[str, ...], part: Sequence[SectionOutline]) -> Element:
     return Element(
-        name="\n".join((document.path, *heading)),
+        name="\n".join(heading[1:]),
         title=heading[-1],
         tokens=sum(section.tokens for section in part),
         chunk_ids=tuple(chunk for section in part for chunk in section.chunk_ids),
     )
 
 
-def _passage_elements(document: DocumentOutline, section: SectionOutline) -> Iterator[Element]:
+def _passage_elements(section: SectionOutline) -> Iterator[Element]:
     """Passages have no name of their own; their content serves, so an edit may move a boundary."""
     for chunk_id, content, tokens in zip(
         section.chunk_ids, section.content_hashes, section.token_counts, strict=True
     ):
         yield Element(
-            name=f"{document.path}\n{content}",
+            name=content,
             title=section.breadcrumb[-1],
             tokens=tokens,
             chunk_ids=(chunk_id,),
