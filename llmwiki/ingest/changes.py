@@ -93,16 +93,28 @@ def plan_changes(stored: Sequence[StoredChunk], target: Sequence[SectionValues])
 def _match_sections(
     stored: Iterable[StoredChunk], target: Sequence[SectionValues]
 ) -> list[StoredChunk | None]:
-    """Match by headings, repeated ones in order; then what was renamed, by its content."""
+    """Match by headings, repeated ones in order; then what moved below others, by its content.
+
+    Last by the text alone: the content of a section includes its heading, which may be new.
+    """
     pool = _Pool()
     for chunk in stored:
-        pool.put(("headings", chunk.breadcrumb), chunk)
-        pool.put(("content", chunk.content_hash), chunk)
-    found = [pool.take(("headings", section.values.breadcrumb)) for section in target]
-    return [
-        match or pool.take(("content", section.values.content_hash))
-        for match, section in zip(found, target, strict=True)
-    ]
+        for key in _section_keys(chunk):
+            pool.put(key, chunk)
+    keys = [_section_keys(section.values) for section in target]
+    found: list[StoredChunk | None] = [None] * len(keys)
+    for alternatives in zip(*keys, strict=True):
+        found = [match or pool.take(key) for match, key in zip(found, alternatives, strict=True)]
+    return found
+
+
+def _section_keys(section: StoredChunk | ChunkValues) -> tuple[object, ...]:
+    """Return what a section is recognised by, the surest first."""
+    return (
+        ("headings", section.breadcrumb),
+        ("content", section.content_hash),
+        ("text", section.text),
+    )
 
 
 def _match_passages(
