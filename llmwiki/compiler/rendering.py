@@ -11,13 +11,20 @@ _CODE_SPAN = re.compile(r"(`+[^`]*`+)")
 def render_body(
     tldr: Statement, sections: Iterable[PageSection], sources: Sequence[SourceChunk]
 ) -> str:
-    """Return the page below its title: summary, sections, then one footnote for each source."""
+    """Return the page below its title: summary, sections, then one footnote for each source.
+
+    Where the first statement is the summary itself, it is not shown a second time right below.
+    """
     numbers: dict[ChunkId, int] = {}
     blocks = [f"> {_prose(tldr.text)}{_marks(tldr, numbers)}"]
+    previous = tldr
     for section in sections:
         if section.heading:
             blocks.append(f"## {_prose(section.heading)}")
-        blocks += [_block(statement, numbers) for statement in section.statements]
+        for statement in section.statements:
+            if (statement.text, previous) != (tldr.text, tldr):
+                blocks.append(_block(statement, numbers))
+            previous = statement
     by_id = {chunk.id: chunk for chunk in sources}
     notes = [
         f"[^{number}]: {_place(by_id[chunk_id])}"
