@@ -14,7 +14,7 @@ from jobs import exit_codes
 from jobs.runner import Body, JobOptions, JobResult, Terminated, run_job, unwind_on_sigterm
 from llmwiki.bootstrap import App, build
 from llmwiki.config import load_settings
-from llmwiki.errors import LlmwikiError, ProviderError, RunLockedError
+from llmwiki.errors import LlmwikiError, PageLeasedError, ProviderError, RunLockedError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
 
@@ -102,7 +102,7 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
 
 
 def _code_for(error: LlmwikiError) -> int:
-    if isinstance(error, RunLockedError):
+    if isinstance(error, RunLockedError | PageLeasedError):
         return exit_codes.LOCKED
     if isinstance(error, ProviderError):
         return exit_codes.STOPPED_EARLY

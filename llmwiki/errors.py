@@ -14,7 +14,8 @@ LlmwikiError
 │   ├── QuotaExhaustedError    the provider refuses more calls for now        exit 3
 │   ├── BudgetExhaustedError   our own ledger refuses another call
 │   └── InvalidAnswerError     the service answered, but not what was asked
-└── RunLockedError             another run of the job is alive                exit 75
+├── RunLockedError             another run of the job is alive                exit 75
+└── PageLeasedError            a drain is compiling the page                  exit 75
 
 The docstring of a class is its default message. Errors of drivers and clients are
 re-raised as one of these, ``from`` the original.
@@ -104,3 +105,15 @@ class RunLockedError(LlmwikiError):
         super().__init__(f"run {run_id} of {job} is still alive; this one does nothing")
         self.job = job
         self.run_id = run_id
+
+
+class PageLeasedError(LlmwikiError):
+    """A drain is compiling this page."""
+
+    def __init__(self, slug: str, until: datetime) -> None:
+        super().__init__(
+            f"page {slug!r} is being compiled, until {until:%Y-%m-%d %H:%M:%S %Z} at the latest; "
+            "nothing was changed, try again then"
+        )
+        self.slug = slug
+        self.until = until

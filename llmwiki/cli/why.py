@@ -77,6 +77,12 @@ def _verdict(explanation: Explanation) -> str:
             return f"{slug} is fresh: compiled {compiled}, and nothing moved since"
         case "pending":
             return f"{slug} is not flagged yet, and the next sweep will flag it"
+        case "pinned":
+            text = "stays without a text"
+            if explanation.compiled_at is not None:
+                text = f"keeps its text of {compiled}"
+            since = moment(explanation.pinned_at)
+            return f"{slug} is pinned since {since}: it {text} until its sources move"
         case "retired":
             return f"{slug} is retired: its topic is no longer in the contents"
         case "stale" if explanation.compiled_at is None:

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine
 
-from llmwiki.compiler.page import finish_page
+from llmwiki.compiler.page import RefusedDraftError, finish_page
 from llmwiki.compiler.recipe import source_hash
 from llmwiki.config import GateLimits
 from llmwiki.domain import (
@@ -22,9 +22,10 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import ProviderError
 from llmwiki.ports import Embedder
-from llmwiki.store import chunks, embeddings, page_writing, queue, runs
+from llmwiki.store import chunks, embeddings, page_writing, quarantine, queue, refusals, runs
 from llmwiki.store.embeddings import page_embedding_text
 from llmwiki.store.queue import QueuedPage
+from llmwiki.store.refusals import Dropped, Refusal
 
 log = structlog.get_logger()
 
@@ -60,7 +61,7 @@ class PageFinisher:
     ) -> Outcome:
         """Check the draft, embed it, and write it with statements, edges, revision and record.
 
-        Raises InvalidAnswerError when the gate refuses the draft, ProviderError when the
+        Raises RefusedDraftError when the gate refuses the draft, ProviderError when the
         embedder fails; the page then is what it was.
         """
         # A draft may well be longer than the page that a model makes of the same passages.
@@ -121,5 +122,30 @@ class PageFinisher:
     def record_failure(
         self, connection: Connection, page: QueuedPage, error: ProviderError
     ) -> None:
-        """Record that the page keeps its last text."""
+        """Record that the page keeps its last text, and keep a draft that the gate refused.
+
+        For after the failure was counted, in the same transaction: it may have been the one that
+        put the page into quarantine.
+        """
         self.record(connection, page, {"status": "failed", "error": str(error)})
+        if isinstance(error, RefusedDraftError):
+            refusals.add_refusal(
+                connection,
+                page.topic.collection_id,
+                page.page_id,
+                self.run_id,
+                _refusal(error),
+            )
+        quarantine.remember_edges(connection, page.page_id)
+
+
+def _refusal(error: RefusedDraftError) -> Refusal:
+    return Refusal(
+        generator=error.generator.name,
+        refusal=str(error),
+        dropped=tuple(
+            Dropped(text=dropped.text, reason=dropped.reason, detail=dropped.detail)
+            for dropped in error.verdict.dropped
+        ),
+        draft=error.draft,
+    )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from llmwiki.compiler.gate import DroppedStatement, check_draft
+from llmwiki.compiler.gate import DroppedStatement, GateVerdict, check_draft
 from llmwiki.compiler.recipe import recipe_hash, source_hash
 from llmwiki.compiler.rendering import render_body
 from llmwiki.config import GateLimits
@@ -29,13 +29,26 @@ class CheckedPage:
     dropped: tuple[DroppedStatement, ...]
 
 
+class RefusedDraftError(InvalidAnswerError):
+    """The gate refused the draft."""
+
+    def __init__(
+        self, draft: PageDraft, verdict: GateVerdict, generator: GeneratorIdentity
+    ) -> None:
+        super().__init__(verdict.refusal)
+        self.draft = draft
+        self.verdict = verdict
+        self.generator = generator
+
+
 def compile_page(
     sources: TopicSources, kind: PageKind, generator: Generator, limits: GateLimits
 ) -> CheckedPage:
     """Generate one page and pass it through the gate; nothing is written.
 
     Spends one chat call where the generator is a model. Raises InvalidAnswerError when the
-    gate refuses the draft, and what the generator raises. The overview is written by the
+    answer has no page, RefusedDraftError when the gate refuses it, and what the generator
+    raises. The overview is written by the
     overview itself, without a generator, so another kind than ``page`` is a UsageError.
     """
     if kind != "page":
@@ -62,10 +75,10 @@ def finish_page(
     *,
     previous_length: int,
 ) -> CheckedPage:
-    """Check a draft and render it. Raises InvalidAnswerError with the gate's reason."""
+    """Check a draft and render it. Raises RefusedDraftError with the gate's reason."""
     verdict = check_draft(draft, sources, previous_length=previous_length, limits=limits)
     if verdict.draft is None:
-        raise InvalidAnswerError(verdict.refusal)
+        raise RefusedDraftError(draft, verdict, generator)
     accepted = verdict.draft
     text = page_embedding_text(accepted.title, accepted.tldr.text, accepted.tags)
     page = CompiledPage(

@@ -8,13 +8,16 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, GeneratorKind, StaleReason, Statement
-from llmwiki.store import drift, pages, status
+from llmwiki.store import drift, pages, pins, status
 from llmwiki.store.drift import EdgeDifference
 from llmwiki.store.pages import PageRow
 from llmwiki.store.status import PassagePlace
 
-State = Literal["fresh", "stale", "pending", "retired"]
-"""``pending``: something moved after the last sweep, so the next one will flag the page."""
+State = Literal["fresh", "stale", "pending", "pinned", "retired"]
+"""``pending``: something moved after the last sweep, so the next one will flag the page.
+
+``pinned``: the page keeps its text, whatever differs, until the passages of its topic move.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,8 @@ class Explanation:
     attempts: int
     last_error: str | None
     passages: tuple[MovedPassage, ...]
+    pinned_at: datetime | None
+    """When it was pinned, where the pin holds."""
 
     @property
     def retitled(self) -> bool:
@@ -77,10 +82,11 @@ def explain(
         and page.recipe_hash != recipe
         and not (page.generator_kind == "model" and generator_kind == "extractive")
     )
+    pinned = pins.is_pinned(connection, page.id)
     moved = compiled and (bool(differing) or outdated or titles[0] != titles[1])
     return Explanation(
         slug=page.slug,
-        state=_state(page, moved=moved),
+        state=_state(page, moved=moved, pinned=pinned),
         reasons=page.stale_reasons,
         since=page.stale_since,
         compiled_at=page.compiled_at,
@@ -92,12 +98,15 @@ def explain(
         attempts=page.attempts,
         last_error=page.last_error,
         passages=_moved_passages(connection, page, differing) if compiled else (),
+        pinned_at=page.pinned_at if pinned else None,
     )
 
 
-def _state(page: PageRow, *, moved: bool) -> State:
+def _state(page: PageRow, *, moved: bool, pinned: bool) -> State:
     if page.retired_at is not None:
         return "retired"
+    if pinned:
+        return "pinned"
     if page.stale:
         return "stale"
     return "pending" if moved else "fresh"

@@ -16,7 +16,7 @@ _NAMED = 3
 
 @rule("compile-drift", "error", "A page no longer says what its sources say.")
 def compile_drift(wiki: Wiki) -> Iterator[Violation]:
-    """Warn of drift that is in the queue; drift that the sweep missed is an error."""
+    """Warn of drift that is queued, or that a pin allows; what the sweep missed is an error."""
     for page in wiki.compiled_from_sources():
         if page.stale:
             reasons = ", ".join(page.stale_reasons)
@@ -27,7 +27,11 @@ def compile_drift(wiki: Wiki) -> Iterator[Violation]:
             yield about(page, f"{state}; {remedy}", "warning")
         elif page.differences and page.recorded_sources:
             reasons = ", ".join(page.differences)
-            yield about(page, f"differs from its sources ({reasons}) without a flag; {SWEEP}")
+            if page.pinned:
+                pinned = f"is pinned to a text that differs from its sources ({reasons})"
+                yield about(page, f"{pinned}; {recompile(page.slug)}", "warning")
+            else:
+                yield about(page, f"differs from its sources ({reasons}) without a flag; {SWEEP}")
 
 
 @rule("page-without-sources", "error", "A compiled page has no recorded sources.")

@@ -8,11 +8,15 @@ from typing import cast
 from sqlalchemy import Connection, text
 
 from llmwiki.domain import ChunkId, Collection, GeneratorKind, PageId, StaleReason
+from llmwiki.store.pins import current_edges, pin_holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A page whose state the sweep changes; no reasons means that it is fresh again."""
+    """A page whose state the sweep changes; no reasons means that it is fresh again.
+
+    The reasons can be those of before: then the sources of a quarantined page moved.
+    """
 
     page_id: PageId
     slug: str
@@ -32,9 +36,13 @@ class EdgeDifference:
 
 # The reasons a page has today, from nothing but the rows: no flag is read, so nothing latches.
 # A full join is needed: an inner one on the hashes would miss what was added and removed.
-_VERDICTS = """
+# A pin that holds is the last word; one that does not hold is as good as none.
+_VERDICTS = f"""
 live AS (
-    SELECT p.id, p.slug, p.stale_reasons, p.compiled_at, p.topic_id,
+    SELECT p.id, p.slug, p.stale_reasons, p.compiled_at, p.topic_id, p.revision, p.pinned_at,
+           {pin_holds("p")} AS pinned,
+           CASE WHEN p.quarantined_edges IS NULL THEN false
+                ELSE p.quarantined_edges <> {current_edges("p")} END AS released,
            t.title IS DISTINCT FROM p.topic_title_at_compile AS retitled,
            p.recipe_hash IS DISTINCT FROM :recipe
              AND NOT (p.generator_kind = 'model' AND :generator_kind = 'extractive') AS outdated
@@ -60,8 +68,10 @@ moved AS (
     GROUP BY page_id
 ),
 verdict AS (
-    SELECT live.id, live.slug, live.stale_reasons AS before,
-           CASE WHEN live.compiled_at IS NULL THEN ARRAY['never-compiled']
+    SELECT live.id, live.slug, live.stale_reasons AS before, live.released,
+           live.revision, live.pinned_at,
+           CASE WHEN live.pinned THEN ARRAY[]::text[]
+                WHEN live.compiled_at IS NULL THEN ARRAY['never-compiled']
                 ELSE array_remove(ARRAY[
                     CASE WHEN moved.content OR live.retitled THEN 'content' END,
                     CASE WHEN moved.added THEN 'added' END,
@@ -71,7 +81,10 @@ verdict AS (
            END AS reasons
     FROM live LEFT JOIN moved ON moved.page_id = live.id
 )
-"""
+"""  # noqa: S608 - composed of constants
+
+# A page that was written or pinned while the statement ran keeps what it has: its verdict is of
+# a row that is no more.
 
 _SWEEP = f"""
 WITH {_VERDICTS}
@@ -79,15 +92,22 @@ UPDATE page
 SET stale = cardinality(verdict.reasons) > 0,
     stale_reasons = verdict.reasons,
     stale_since = CASE WHEN cardinality(verdict.reasons) > 0
-                       THEN coalesce(page.stale_since, now()) END
+                       THEN coalesce(page.stale_since, now()) END,
+    attempts = CASE WHEN verdict.released THEN 0 ELSE page.attempts END,
+    not_before = CASE WHEN NOT verdict.released THEN page.not_before END,
+    quarantined_at = CASE WHEN NOT verdict.released THEN page.quarantined_at END,
+    quarantined_edges = CASE WHEN NOT verdict.released THEN page.quarantined_edges END
 FROM verdict
-WHERE page.id = verdict.id AND verdict.before IS DISTINCT FROM verdict.reasons
+WHERE page.id = verdict.id
+  AND (verdict.before IS DISTINCT FROM verdict.reasons OR verdict.released)
+  AND page.revision = verdict.revision
+  AND page.pinned_at IS NOT DISTINCT FROM verdict.pinned_at
 RETURNING page.id, page.slug, verdict.reasons
 """  # noqa: S608 - composed of constants
 
 _FORETELL = f"""
 WITH {_VERDICTS}
-SELECT id, slug, reasons FROM verdict WHERE before IS DISTINCT FROM reasons
+SELECT id, slug, reasons FROM verdict WHERE before IS DISTINCT FROM reasons OR released
 """  # noqa: S608 - composed of constants
 
 _DIFFERENCES = """
@@ -113,7 +133,7 @@ WHERE recorded.hash IS DISTINCT FROM present.hash
 ORDER BY coalesce(present.position, recorded.position), chunk_id
 """
 
-_MARK = """
+_MARK = f"""
 UPDATE page
 SET stale = true,
     stale_since = coalesce(stale_since, now()),
@@ -122,8 +142,9 @@ SET stale = true,
 WHERE retired_at IS NULL AND compiled_at IS NOT NULL
   AND id IN (SELECT page_id FROM page_source WHERE chunk_id = ANY(:chunks))
   AND NOT (stale AND 'content' = ANY(stale_reasons))
+  AND NOT {pin_holds("page")}
 RETURNING id
-"""
+"""  # noqa: S608 - composed of constants
 
 _DRIFTED = """
 SELECT s.chunk_id
@@ -177,7 +198,10 @@ def differences(connection: Connection, page_id: PageId) -> list[EdgeDifference]
 
 
 def mark_pages_stale(connection: Connection, chunk_ids: Sequence[ChunkId]) -> list[PageId]:
-    """Flag every live page that was compiled from one of the chunks; return those that change."""
+    """Flag every live page that was compiled from one of the chunks; return those that change.
+
+    A pinned page is spared as long as its pin holds.
+    """
     rows = connection.scalars(text(_MARK), {"chunks": list(chunk_ids)})
     return sorted(map(PageId, rows))
 

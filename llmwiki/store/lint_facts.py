@@ -6,6 +6,7 @@ from typing import cast
 from sqlalchemy import Connection, text
 
 from llmwiki.domain import Collection, PageId, PageKind, StaleReason
+from llmwiki.store.pins import pin_holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,8 @@ class PageFacts:
     stale: bool
     stale_reasons: tuple[StaleReason, ...]
     quarantined: bool
+    pinned: bool
+    """It keeps its text, whatever the differences, until its sources move."""
     body_characters: int
     has_search_vector: bool
     vector_size: int | None
@@ -52,7 +55,7 @@ class DocumentGaps:
 
 # The difference is computed here once more, and not taken from the sweep: lint has to find
 # what the sweep missed. As there, only a full join sees what was added and removed.
-_PAGES = """
+_PAGES = f"""
 WITH live AS (
     SELECT * FROM page WHERE collection_id = :collection AND retired_at IS NULL
 ),
@@ -87,6 +90,7 @@ SELECT live.id, live.slug, live.kind, live.title,
        live.compiled_at IS NOT NULL AS compiled,
        live.stale, live.stale_reasons,
        live.quarantined_at IS NOT NULL AS quarantined,
+       {pin_holds("live")} AS pinned,
        length(live.body) AS body_characters,
        live.search_vector IS NOT NULL AS has_search_vector,
        vector_dims(e.vector) AS vector_size,
@@ -108,7 +112,7 @@ LEFT JOIN contents ON contents.page_id = live.id
 LEFT JOIN embedding e ON e.collection_id = :collection AND e.embedder = :embedder
                      AND e.hash = live.embedding_hash
 ORDER BY live.id
-"""
+"""  # noqa: S608 - composed of constants
 
 _LOST_LINKS = """
 SELECT p.id AS page_id, p.slug, t.slug AS target_slug
@@ -161,6 +165,7 @@ def live_pages(connection: Connection, collection: Collection) -> tuple[PageFact
             stale=row.stale,
             stale_reasons=tuple(row.stale_reasons),
             quarantined=row.quarantined,
+            pinned=row.pinned,
             body_characters=row.body_characters,
             has_search_vector=row.has_search_vector,
             vector_size=row.vector_size,

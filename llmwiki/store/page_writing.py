@@ -1,7 +1,8 @@
 """Writes a compiled page whole, under the token of its lease, or not at all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import reduce
 from typing import Any
 
@@ -18,13 +19,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
 from llmwiki.domain import (
+    ChunkId,
     Collection,
     GeneratorIdentity,
+    PageDraft,
     PageId,
     PageSection,
     SourceChunk,
     Statement,
 )
+from llmwiki.store import page_content
 from llmwiki.store.tables import PageRevisionTable, PageSourceTable, PageTable, StatementTable
 
 REVISIONS_KEPT = 5
@@ -45,6 +49,32 @@ class CompiledPage:
     recipe_hash: str
     generator: GeneratorIdentity
 
+    @property
+    def text(self) -> PageDraft:
+        """Title, summary, tags and sections."""
+        return PageDraft(title=self.title, tldr=self.tldr, tags=self.tags, sections=self.sections)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A passage that a page was compiled from, as it was then."""
+
+    chunk_id: ChunkId
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A kept revision, with everything that it takes to return to it."""
+
+    number: int
+    compiled_at: datetime
+    page: CompiledPage
+    edges: tuple[Edge, ...]
+    """In reading order."""
+    restored_from: int | None
+    """The revision that it is a copy of, after a rollback."""
+
 
 def write_page(
     connection: Connection,
@@ -57,34 +87,52 @@ def write_page(
     """Replace the page, its statements and edges, and keep the revision; all or nothing.
 
     Returns False, having written nothing, when the lease is no longer ours. The page counts as
-    fresh; the caller marks it stale again where its sources moved meanwhile.
+    fresh, and a pin ends; the caller marks it stale again where its sources moved meanwhile.
     """
-    values = _compiled_values(collection, page, sources)
-    revision = connection.execute(
+    edges = tuple(Edge(chunk_id=chunk.id, content_hash=chunk.content_hash) for chunk in sources)
+    row = connection.execute(
         update(PageTable)
         .where(PageTable.id == page_id, PageTable.lease_token == lease_token)
-        .values(revision=PageTable.revision + 1, **values)
-        .returning(PageTable.revision)
-    ).scalar_one_or_none()
-    if revision is None:
+        .values(
+            revision=PageTable.revision + 1,
+            compiled_at=func.now(),
+            **_page_values(collection, page, edges),
+        )
+        .returning(PageTable.revision, PageTable.compiled_at)
+    ).one_or_none()
+    if row is None:
         return False
-    _replace_statements(connection, collection, page_id, page)
-    connection.execute(delete(PageSourceTable).where(PageSourceTable.page_id == page_id))
-    connection.execute(
-        insert(PageSourceTable),
-        [
-            {
-                "page_id": page_id,
-                "chunk_id": chunk.id,
-                "collection_id": collection.id,
-                "position": position,
-                "source_hash_at_compile": chunk.content_hash,
-            }
-            for position, chunk in enumerate(sources)
-        ],
+    revision = Revision(
+        number=row.revision,
+        compiled_at=row.compiled_at,
+        page=page,
+        edges=edges,
+        restored_from=None,
     )
-    _keep_revision(connection, collection, page_id, revision, page)
+    _replace_parts(connection, collection, page_id, revision)
     return True
+
+
+def restore_page(
+    connection: Connection, collection: Collection, page_id: PageId, old: Revision
+) -> int:
+    """Make an old revision the current one under a new number, which is returned.
+
+    For a caller that holds the lock of the page's row. The text keeps the time of its compile.
+    """
+    number = connection.execute(
+        update(PageTable)
+        .where(PageTable.id == page_id)
+        .values(
+            revision=PageTable.revision + 1,
+            compiled_at=old.compiled_at,
+            **_page_values(collection, old.page, old.edges),
+        )
+        .returning(PageTable.revision)
+    ).scalar_one()
+    revision = replace(old, number=number, restored_from=old.restored_from or old.number)
+    _replace_parts(connection, collection, page_id, revision)
+    return number
 
 
 def page_search_vector(
@@ -101,9 +149,10 @@ def page_search_vector(
     return reduce(lambda left, right: left.op("||")(right), vectors)
 
 
-def _compiled_values(
-    collection: Collection, page: CompiledPage, sources: Sequence[SourceChunk]
+def _page_values(
+    collection: Collection, page: CompiledPage, edges: Sequence[Edge]
 ) -> Mapping[str, Any]:
+    """Return the columns of a page that is up to date, out of the queue and free."""
     return {
         "title": page.title,
         "topic_title_at_compile": page.topic_title,
@@ -114,12 +163,11 @@ def _compiled_values(
             collection, page.title, page.tldr.text, page.tags, page.body
         ),
         "embedding_hash": page.embedding_hash,
-        "source_count": len(sources),
+        "source_count": len(edges),
         "source_hash": page.source_hash,
         "recipe_hash": page.recipe_hash,
         "generator_kind": page.generator.kind,
         "generator": page.generator.name,
-        "compiled_at": func.now(),
         "stale": False,
         "stale_reasons": [],
         "stale_since": None,
@@ -127,7 +175,33 @@ def _compiled_values(
         "attempts": 0,
         "not_before": None,
         "last_error": None,
+        "quarantined_at": None,
+        "quarantined_edges": None,
+        "pinned_at": None,
+        "pinned_edges": None,
     }
+
+
+def _replace_parts(
+    connection: Connection, collection: Collection, page_id: PageId, revision: Revision
+) -> None:
+    _replace_statements(connection, collection, page_id, revision.page)
+    _replace_edges(connection, collection, page_id, revision.edges)
+    connection.execute(
+        insert(PageRevisionTable).values(
+            page_id=page_id,
+            revision=revision.number,
+            collection_id=collection.id,
+            compiled_at=revision.compiled_at,
+            content=_content(revision),
+        )
+    )
+    connection.execute(
+        delete(PageRevisionTable).where(
+            PageRevisionTable.page_id == page_id,
+            PageRevisionTable.revision <= revision.number - REVISIONS_KEPT,
+        )
+    )
 
 
 def _replace_statements(
@@ -158,43 +232,35 @@ def _replace_statements(
     )
 
 
-def _keep_revision(
-    connection: Connection,
-    collection: Collection,
-    page_id: PageId,
-    revision: int,
-    page: CompiledPage,
+def _replace_edges(
+    connection: Connection, collection: Collection, page_id: PageId, edges: Sequence[Edge]
 ) -> None:
-    connection.execute(
-        insert(PageRevisionTable).values(
-            page_id=page_id,
-            revision=revision,
-            collection_id=collection.id,
-            compiled_at=func.now(),
-            content=_content(page),
-        )
-    )
-    connection.execute(
-        delete(PageRevisionTable).where(
-            PageRevisionTable.page_id == page_id,
-            PageRevisionTable.revision <= revision - REVISIONS_KEPT,
-        )
-    )
+    connection.execute(delete(PageSourceTable).where(PageSourceTable.page_id == page_id))
+    rows = [
+        {
+            "page_id": page_id,
+            "chunk_id": edge.chunk_id,
+            "collection_id": collection.id,
+            "position": position,
+            "source_hash_at_compile": edge.content_hash,
+        }
+        for position, edge in enumerate(edges)
+    ]
+    if rows:
+        connection.execute(insert(PageSourceTable), rows)
 
 
-def _content(page: CompiledPage) -> dict[str, Any]:
-    def statement(value: Statement) -> dict[str, Any]:
-        return {"text": value.text, "kind": value.kind, "chunk_ids": list(value.chunk_ids)}
-
+def _content(revision: Revision) -> dict[str, Any]:
+    page = revision.page
     return {
-        "title": page.title,
-        "tldr": statement(page.tldr),
-        "tags": list(page.tags),
-        "generator": page.generator.name,
-        "recipe_hash": page.recipe_hash,
+        **page_content.to_json(page.text),
+        "topic_title": page.topic_title,
+        "body": page.body,
         "source_hash": page.source_hash,
-        "sections": [
-            {"heading": section.heading, "statements": list(map(statement, section.statements))}
-            for section in page.sections
-        ],
+        "recipe_hash": page.recipe_hash,
+        "generator_kind": page.generator.kind,
+        "generator": page.generator.name,
+        "generator_version": page.generator.version,
+        "edges": [asdict(edge) for edge in revision.edges],
+        "restored_from": revision.restored_from,
     }

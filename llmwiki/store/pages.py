@@ -54,6 +54,7 @@ class PageRow:
     retired_at: datetime | None
     attempts: int
     last_error: str | None
+    pinned_at: datetime | None
 
 
 def find_page(connection: Connection, collection: Collection, slug: str) -> PageRow:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from llmwiki.domain import ChunkId, Collection, TopicId
+from llmwiki.domain import ChunkId, Collection, PageId, TopicId
 from llmwiki.store.tables import ChunkTable, DocumentTable, TopicChunkTable, TopicTable
 
 
@@ -181,14 +181,18 @@ def set_topic_chunks(
         connection.execute(statement, rows)
 
 
-def reanchor_pages(connection: Connection, collection: Collection) -> int:
+def reanchor_pages(
+    connection: Connection, collection: Collection, *, page_id: PageId | None = None
+) -> int:
     """Point recorded edges at the passage that now says the same; return how many moved.
 
     A section that moved to another file has new rows. Where a page's topic owns a passage with
     the recorded content under another id, the page still says what its sources say: the edge
-    and the citations follow, and nothing is stale.
+    and the citations follow, and nothing is stale. Looks at one page only where one is given.
     """
-    moved = connection.execute(text(_REANCHOR_EDGES), {"collection": collection.id}).all()
+    moved = connection.execute(
+        text(_REANCHOR_EDGES), {"collection": collection.id, "page": page_id}
+    ).all()
     if moved:
         connection.execute(
             text(_REANCHOR_CITATIONS),
@@ -207,6 +211,7 @@ WITH lost AS (
     JOIN page p ON p.id = s.page_id
     LEFT JOIN topic_chunk t ON t.chunk_id = s.chunk_id AND t.topic_id = p.topic_id
     WHERE s.collection_id = :collection AND p.retired_at IS NULL AND t.chunk_id IS NULL
+      AND (CAST(:page AS bigint) IS NULL OR s.page_id = :page)
 ), fresh AS (
     SELECT p.id AS page_id, c.id AS chunk_id, c.content_hash AS hash,
            row_number() OVER (PARTITION BY p.id, c.content_hash ORDER BY t.position) AS occurrence
