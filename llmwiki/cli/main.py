@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly, scheduler
-from llmwiki.cli import doctor, ingest, migrate, page, reembed, search, status, why
+from llmwiki.cli import (
+    budget,
+    doctor,
+    ingest,
+    migrate,
+    page,
+    quarantine,
+    reembed,
+    rollback,
+    search,
+    status,
+    why,
+)
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -37,6 +49,10 @@ app.command("pages")(page.list_command)
 app.command("page")(page.show)
 app.command("why")(why.command)
 app.command("search")(search.command)
+app.command("budget")(budget.command)
+app.command("revisions")(rollback.list_command)
+app.command("rollback")(rollback.command)
+app.add_typer(quarantine.app, name="quarantine")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,6 +1,5 @@
 """`llmwiki page` and `llmwiki pages`: one page to read, or the list of them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from rich.markdown import Markdown
 from jobs import exit_codes
 from jobs.entry import JsonOption
 from llmwiki.bootstrap import App
+from llmwiki.cli.documents import split_notes
 from llmwiki.cli.output import (
     console,
     is_terminal,
@@ -21,8 +21,10 @@ from llmwiki.cli.output import (
     printable,
     run,
 )
+from llmwiki.cli.page_history import show_refusals, show_revision
 from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one
 from llmwiki.domain import Statement
+from llmwiki.errors import UsageError
 from llmwiki.store.pages import PageRow, find_page, statements_of
 from llmwiki.store.status import list_pages, sibling_pages
 
@@ -31,7 +33,12 @@ StaleOption = Annotated[
     bool, typer.Option("--stale", help="Only stale pages, in the order in which they wait.")
 ]
 
-_NOTES = re.compile(r"\n\n(?=\[\^1\]: )")
+RevisionOption = Annotated[
+    int | None, typer.Option("--revision", min=1, help="Show this revision, which `revisions` has.")
+]
+RefusedOption = Annotated[
+    bool, typer.Option("--refused", help="Show the last draft that the gate refused, and why.")
+]
 
 
 def show(
@@ -39,14 +46,24 @@ def show(
     *,
     collection: OneCollectionOption = None,
     owner: OneOwnerOption = None,
+    revision: RevisionOption = None,
+    refused: RefusedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a page with its citations; `overview` is the table of contents."""
 
     def work(app: App) -> int:
+        if refused and revision is not None:
+            raise UsageError("--refused and --revision show two different texts; pass one of them")
         with app.engine.connect() as connection:
             chosen = select_one(connection, collection, owner)
             page = find_page(connection, chosen, slug)
+            if refused:
+                show_refusals(connection, chosen, page, as_json=as_json)
+                return exit_codes.DONE
+            if revision is not None:
+                show_revision(connection, chosen, page, revision, as_json=as_json)
+                return exit_codes.DONE
             statements = statements_of(connection, page.id)
             siblings = sibling_pages(connection, page.id)
         if as_json:
@@ -110,15 +127,11 @@ def describe_state(page: PageRow) -> str:
             facts.append("draft of verbatim sentences")
     if page.stale and page.compiled_at is not None:
         facts.append(f"STALE since {moment(page.stale_since)}: {', '.join(page.stale_reasons)}")
+    elif page.pinned_at is not None:
+        facts.append(f"pinned {moment(page.pinned_at)} until its sources move")
     if page.retired_at is not None:
         facts.append(f"retired {moment(page.retired_at)}")
     return " · ".join(facts)
-
-
-def split_notes(body: str) -> tuple[str, str]:
-    """Return the text of a page and its footnotes, which a terminal cannot link."""
-    parts = _NOTES.split(body.rstrip())
-    return ("\n\n".join(parts[:-1]), parts[-1]) if len(parts) > 1 else (body, "")
 
 
 def _body(page: PageRow) -> str:

@@ -54,6 +54,8 @@ class PageRow:
     retired_at: datetime | None
     attempts: int
     last_error: str | None
+    not_before: datetime | None
+    quarantined_at: datetime | None
     pinned_at: datetime | None
 
 
