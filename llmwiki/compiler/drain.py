@@ -4,21 +4,34 @@ No transaction is open while a generator or an embedder works. A page that fails
 and stays in the queue; the others go on.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Literal
 
 import structlog
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.compiler.packs import PackLimits, plan_packs
 from llmwiki.compiler.page import draft_of
 from llmwiki.compiler.recipe import recipe_hash, source_hash
 from llmwiki.config import CompileSettings
-from llmwiki.domain import Collection, Generation, PageId, StoppedReason, TopicSources, Usage
+from llmwiki.domain import (
+    Collection,
+    Generation,
+    GeneratorIdentity,
+    PageId,
+    StoppedReason,
+    TopicId,
+    TopicSources,
+    Usage,
+)
 from llmwiki.errors import (
     BudgetExhaustedError,
     InvalidAnswerError,
+    LlmwikiError,
     ProviderError,
     QuotaExhaustedError,
 )
@@ -31,8 +44,11 @@ log = structlog.get_logger()
 PAGES_PER_CLAIM = 50
 """Pages that a generator without packs claims at once; bounds memory and transactions."""
 
-FAILED_REQUESTS_IN_A_ROW = 2
-"""After so many requests that failed as a whole, the service is taken to be down."""
+FAILURES_OF_A_SERVICE = 2
+"""After so many failures in a row that no page is to blame for, the service is down."""
+
+SHARE_OF_LEASE = 4
+"""Leases are renewed before each request, and in between when this part of them has passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +69,53 @@ class Tally:
     compiled: int = 0
     skipped: int = 0
     failed: int = 0
-    failed_requests_in_a_row: int = 0
+    service_failures_in_a_row: int = 0
     usage: Usage = field(default_factory=Usage)
+
+
+class _OutageError(Exception):
+    """The service is taken to be down."""
+
+
+def gather_sources(
+    connection: Connection, pages: Sequence[QueuedPage]
+) -> dict[PageId, TopicSources]:
+    """Return what the pages are to be compiled from, as it stands now."""
+    found = chunks.topic_sources(connection, [page.topic.id for page in pages])
+    return {
+        page.page_id: TopicSources(topic=page.topic, chunks=found.get(page.topic.id, ()))
+        for page in pages
+    }
+
+
+def is_unchanged(page: QueuedPage, sources: TopicSources, generator: GeneratorIdentity) -> bool:
+    """Tell whether the sources are again what the page was compiled from (a revert)."""
+    return (
+        page.source_hash == source_hash(sources.chunks)
+        and page.recipe_hash == recipe_hash(generator)
+        and page.title_at_compile == page.topic.title
+    )
+
+
+def plan_requests(
+    pages: Sequence[QueuedPage],
+    sources: Mapping[PageId, TopicSources],
+    limits: PackLimits,
+    sizes: Mapping[PageId, int],
+) -> list[tuple[TopicSources, ...]]:
+    """Divide pages, in their order, into requests; ``sizes`` holds the largest pack of some.
+
+    Pages that failed before share no request with others, which a request that fails as a
+    whole would take along.
+    """
+    packs: list[tuple[TopicSources, ...]] = []
+    alike = groupby(
+        pages, lambda page: (page.attempts > 0, sizes.get(page.page_id, limits.max_pages))
+    )
+    for (_, size), group in alike:
+        within = replace(limits, max_pages=min(size, limits.max_pages))
+        packs += plan_packs([sources[page.page_id] for page in group], within)
+    return packs
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,24 +128,28 @@ class Drain:
     collections: Sequence[Collection]
     settings: CompileSettings
     packing: PackLimits | None
-    """None for a generator that asks no service: it takes its pages one by one."""
+    """None for a generator that asks no service: it takes its pages one by one. Packs become
+    smaller during the run, where they proved too large."""
     clock: Clock
     which: QueueFilter
     deadline: float | None = None
-    """On the monotonic clock; no page is claimed after it."""
+    """On the monotonic clock; no request is begun after it."""
     _open: dict[PageId, QueuedPage] = field(default_factory=dict, init=False)
+    """Pages under lease, in their order. Never fewer than a pack takes, while there are some, so
+    that each pack is what it would be with the whole queue at hand."""
+    _set_aside: list[QueuedPage] = field(default_factory=list, init=False)
+    """Drafts that failed: their leases keep this drain from claiming them again."""
+    _sizes: dict[PageId, int] = field(default_factory=dict, init=False)
+    """The largest pack for pages of a request that failed as a whole."""
+    _renewed_at: float = field(default=0.0, init=False)
     _tally: Tally = field(default_factory=Tally, init=False)
 
     def run(self) -> DrainReport:
         """Empty the queue, or stop at the first cap, quota, outage or deadline."""
-        reason: StoppedReason | None = None
-        while reason is None:
-            if self.deadline is not None and self.clock.monotonic() >= self.deadline:
-                reason = "deadline"
-            elif self._claim():
-                reason = self._compile_claimed()
-            else:
-                reason = "done"
+        try:
+            reason = self._run()
+        finally:
+            self._release([*self._open.values(), *self._set_aside])
         return DrainReport(
             compiled=self._tally.compiled,
             skipped_unchanged=self._tally.skipped,
@@ -93,69 +158,76 @@ class Drain:
             stopped_reason=reason,
         )
 
-    def _claim(self) -> bool:
-        with self.engine.connect() as connection:
-            pages = queue.claim(
-                connection,
-                self.collections,
-                limit=self.packing.max_pages if self.packing else PAGES_PER_CLAIM,
-                lease=self.settings.lease,
-                which=self.which,
-            )
-            connection.commit()
-        self._open = {page.page_id: page for page in pages}
-        return bool(pages)
-
-    def _compile_claimed(self) -> StoppedReason | None:
-        """Compile what was claimed; whatever is left open goes back into the queue."""
+    def _run(self) -> StoppedReason:
         try:
-            self._compile(list(self._open.values()))
+            while self.deadline is None or self.clock.monotonic() < self.deadline:
+                self._claim()
+                if not self._open:
+                    return "done"
+                self._step()
         except BudgetExhaustedError:
             return "budget"
         except QuotaExhaustedError as error:
             log.warning("compile.quota_exhausted", error=str(error))
             return "quota"
-        except ProviderError as error:
-            return self._request_failed(error)
-        else:
-            self._tally.failed_requests_in_a_row = 0
-            return None
-        finally:
-            self._release_open()
+        except _OutageError:
+            return "outage"
+        return "deadline"
 
-    def _compile(self, pages: Sequence[QueuedPage]) -> None:
-        sources = self._gather(pages)
-        unchanged = [page for page in pages if self._is_unchanged(page, sources[page.page_id])]
-        self._skip(unchanged)
-        moved = {page.topic.id: page for page in pages if page not in unchanged}
-        waiting = [sources[page.page_id] for page in moved.values()]
-        for pack in self._packs(waiting):
-            generation = self.generator.generate(pack)
-            self._tally.usage += generation.usage
-            for topic_sources in pack:
-                page = moved[topic_sources.topic.id]
-                self._finish(page, sources[page.page_id], generation, len(pack))
-
-    def _packs(self, waiting: Sequence[TopicSources]) -> Sequence[Sequence[TopicSources]]:
-        if self.packing is None:
-            return [[sources] for sources in waiting]
-        return plan_packs(waiting, self.packing)
-
-    def _gather(self, pages: Sequence[QueuedPage]) -> dict[PageId, TopicSources]:
+    def _claim(self) -> None:
+        """Top up the open pages to what a pack takes; without packs, only when none is left."""
+        limit = PAGES_PER_CLAIM if self.packing is None else self.packing.max_pages
+        if len(self._open) >= (1 if self.packing is None else limit):
+            return
         with self.engine.connect() as connection:
-            found = chunks.topic_sources(connection, [page.topic.id for page in pages])
-        return {
-            page.page_id: TopicSources(topic=page.topic, chunks=found.get(page.topic.id, ()))
-            for page in pages
-        }
+            pages = queue.claim(
+                connection,
+                self.collections,
+                limit=limit - len(self._open),
+                lease=self.settings.lease,
+                which=self.which,
+            )
+            connection.commit()
+        self._open |= {page.page_id: page for page in pages}
 
-    def _is_unchanged(self, page: QueuedPage, sources: TopicSources) -> bool:
-        """Tell whether the sources are again what the page was compiled from (a revert)."""
-        return (
-            page.source_hash == source_hash(sources.chunks)
-            and page.recipe_hash == recipe_hash(self.generator.identity)
-            and page.title_at_compile == page.topic.title
-        )
+    def _step(self) -> None:
+        """Ask for the first pack of the open pages; without packs, for all of them."""
+        self._renew_leases()
+        pages = list(self._open.values())
+        with self.engine.connect() as connection:
+            sources = gather_sources(connection, pages)
+        identity = self.generator.identity
+        unchanged = [page for page in pages if is_unchanged(page, sources[page.page_id], identity)]
+        self._skip(unchanged)
+        waiting = [page for page in pages if page.page_id in self._open]
+        if self.packing is None:
+            for page in waiting:
+                self._renew_leases(when_due=True)
+                if page.page_id in self._open:
+                    self._ask([page], [sources[page.page_id]])
+        elif waiting:
+            pack = plan_requests(waiting, sources, self.packing, self._sizes)[0]
+            by_topic: dict[TopicId, QueuedPage] = {page.topic.id: page for page in waiting}
+            self._ask([by_topic[each.topic.id] for each in pack], pack)
+
+    def _renew_leases(self, *, when_due: bool = False) -> None:
+        """Keep what is still ours, so that no request is spent on what another worker has."""
+        now = self.clock.monotonic()
+        if when_due and now - self._renewed_at < self._lease_seconds / SHARE_OF_LEASE:
+            return
+        pages = list(self._open.values())
+        with self.engine.connect() as connection:
+            kept = queue.renew(connection, pages, lease=self.settings.lease)
+            connection.commit()
+        self._renewed_at = now
+        lost = [page for page in pages if page.page_id not in kept]
+        for page in lost:
+            log.warning("compile.lease_lost", page=page.topic.key)
+        self._release(lost)
+
+    @property
+    def _lease_seconds(self) -> float:
+        return self.settings.lease.total_seconds()
 
     def _skip(self, pages: Sequence[QueuedPage]) -> None:
         with self.engine.connect() as connection:
@@ -164,6 +236,44 @@ class Drain:
         for page in pages:
             del self._open[page.page_id]
         self._tally.skipped += len(pages)
+
+    def _ask(self, pages: Sequence[QueuedPage], pack: Sequence[TopicSources]) -> None:
+        try:
+            generation = self.generator.generate(pack)
+        except Exception as error:  # noqa: BLE001 - judged there, and raised where it must be
+            self._request_failed(pages, error)
+        else:
+            self._tally.usage += generation.usage
+            self._finish_pack(pages, pack, generation)
+
+    def _request_failed(self, pages: Sequence[QueuedPage], error: Exception) -> None:
+        fault = _fault_of(error)
+        if fault == "page" and len(pages) > 1:
+            # One page is to blame. Halving finds it, and all the others are written.
+            log.warning("compile.pack_halved", pages=len(pages), error=str(error))
+            self._sizes |= dict.fromkeys((page.page_id for page in pages), len(pages) // 2)
+            return
+        if fault == "all":
+            raise error
+        for page in pages:
+            self._page_failed(page, error)
+        if self.packing is not None:
+            self._count_failure_of_service()
+
+    def _finish_pack(
+        self, pages: Sequence[QueuedPage], pack: Sequence[TopicSources], generation: Generation
+    ) -> None:
+        """Write the pages that arrived; those that an answer lacks for its length stay open."""
+        cut_off = generation.truncated and len(pages) > 1
+        if cut_off and self.packing is not None:
+            log.warning("compile.answer_cut_off", pages=len(pages), whole=len(generation.drafts))
+            self.packing = replace(self.packing, max_pages=len(pages) // 2)
+        for page, sources in zip(pages, pack, strict=True):
+            if cut_off and page.topic.id not in generation.drafts:
+                continue
+            self._renew_leases(when_due=True)
+            if page.page_id in self._open:
+                self._finish(page, sources, generation, len(pack))
 
     def _finish(
         self, page: QueuedPage, sources: TopicSources, generation: Generation, pack_size: int
@@ -177,38 +287,68 @@ class Drain:
                 self.generator.identity,
                 {"chat_calls": generation.usage.chat_calls, "pages_in_call": pack_size},
             )
-        except InvalidAnswerError as error:
+        except Exception as error:
+            fault = _fault_of(error)
+            if fault == "all":
+                raise
             self._page_failed(page, error)
+            if fault == "service":
+                self._count_failure_of_service()
+                return
         else:
+            del self._open[page.page_id]
             self._tally.compiled += outcome.written
             self._tally.usage += Usage(embed_calls=outcome.embed_calls)
-        del self._open[page.page_id]
+        self._tally.service_failures_in_a_row = 0
 
-    def _page_failed(self, page: QueuedPage, error: ProviderError) -> None:
-        log.warning("compile.page_failed", page=page.topic.key, error=str(error))
+    def _page_failed(self, page: QueuedPage, error: Exception) -> None:
+        """Count the failure, unless a better generator follows, which is to have its chance."""
+        if isinstance(error, ProviderError):
+            log.warning("compile.page_failed", page=page.topic.key, error=str(error))
+        else:
+            log.error("compile.page_broke", page=page.topic.key, exc_info=error)
+            error = InvalidAnswerError(f"internal error: {error!r}")
+        del self._open[page.page_id]
         with self.engine.connect() as connection:
-            queue.note_failure(
+            if self.finisher.upgrade_follows:
+                self._set_aside.append(page)
+            elif not queue.note_failure(
                 connection,
                 page,
                 str(error),
                 retry_after=self.settings.retry_after,
                 max_attempts=self.settings.max_attempts,
-            )
+            ):
+                self.finisher.record(connection, page, {"status": "lease-lost"})
+                connection.commit()
+                return
             self.finisher.record_failure(connection, page, error)
             connection.commit()
         self._tally.failed += 1
 
-    def _request_failed(self, error: ProviderError) -> StoppedReason | None:
-        """Count the failure against every page that was asked for; stop when it repeats."""
-        for page in list(self._open.values()):
-            self._page_failed(page, error)
-            del self._open[page.page_id]
-        self._tally.failed_requests_in_a_row += 1
-        repeated = self._tally.failed_requests_in_a_row >= FAILED_REQUESTS_IN_A_ROW
-        return "outage" if repeated else None
+    def _count_failure_of_service(self) -> None:
+        self._tally.service_failures_in_a_row += 1
+        if self._tally.service_failures_in_a_row >= FAILURES_OF_A_SERVICE:
+            raise _OutageError
 
-    def _release_open(self) -> None:
+    def _release(self, pages: Sequence[QueuedPage]) -> None:
         with self.engine.connect() as connection:
-            queue.release(connection, list(self._open.values()))
+            queue.release(connection, pages)
             connection.commit()
-        self._open = {}
+        for page in pages:
+            self._open.pop(page.page_id, None)
+
+
+def _fault_of(error: Exception) -> Literal["page", "service", "all"]:
+    """Tell what an error is due to: the page at hand, a service, or what every page needs.
+
+    An error that nobody foresaw is the page's, so that it cannot stop the queue every night.
+    """
+    if isinstance(error, BudgetExhaustedError | QuotaExhaustedError):
+        return "all"
+    if isinstance(error, InvalidAnswerError):
+        return "page"
+    if isinstance(error, ProviderError):
+        return "service"
+    is_connection_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return "all" if isinstance(error, LlmwikiError) or is_connection_lost else "page"

@@ -26,6 +26,8 @@ class QueuedPage:
     stale_since: datetime
     tokens: int
     """Tokens of the topic's passages now."""
+    attempts: int
+    """Failures since its last text."""
     lease_token: int
 
 
@@ -63,18 +65,22 @@ _COLUMNS = """
     p.topic_title_at_compile,
     (SELECT coalesce(sum(length(s.text)), 0)
      FROM statement s WHERE s.page_id = p.id AND s.role = 'body') AS text_length,
-    p.stale_reasons, p.stale_since, p.lease_token,
+    p.stale_reasons, p.stale_since, p.attempts, p.lease_token,
     t.id AS topic_id, t.key, t.title,
     (SELECT coalesce(sum(c.token_count), 0)
      FROM topic_chunk tc JOIN chunk c ON c.id = tc.chunk_id
      WHERE tc.topic_id = t.id) AS tokens
 """
 
+# A page that failed takes its place anew when it may be tried again: those that waited longer
+# go before it, so that it never eats their calls, and those that come later do not overtake it.
+_PLACE = "greatest(p.stale_since, p.not_before), p.id"
+
 _CLAIM = f"""
 WITH next AS (
     SELECT p.id FROM page p
     WHERE {_WAITING}
-    ORDER BY p.stale_since, p.id
+    ORDER BY {_PLACE}
     LIMIT :limit
     FOR UPDATE SKIP LOCKED
 ), claimed AS (
@@ -85,15 +91,23 @@ WITH next AS (
 )
 SELECT {_COLUMNS}
 FROM claimed p JOIN topic t ON t.id = p.topic_id
-ORDER BY p.stale_since, p.id
+ORDER BY {_PLACE}
 """  # noqa: S608 - composed of constants
 
 _PEEK = f"""
 SELECT {_COLUMNS}
 FROM page p JOIN topic t ON t.id = p.topic_id
 WHERE {_WAITING}
-ORDER BY p.stale_since, p.id
+ORDER BY {_PLACE}
 """  # noqa: S608 - composed of constants
+
+_RENEW = """
+UPDATE page SET lease_until = now() + :lease
+FROM unnest(CAST(:pages AS bigint[]), CAST(:tokens AS bigint[])) AS held(id, token)
+WHERE page.id = held.id AND page.lease_token = held.token
+  AND page.stale AND page.retired_at IS NULL
+RETURNING page.id
+"""
 
 
 def claim(
@@ -136,6 +150,16 @@ def peek(
     return [_queued(row) for row in rows]
 
 
+def renew(connection: Connection, pages: Sequence[QueuedPage], *, lease: timedelta) -> set[PageId]:
+    """Begin the leases anew; return the pages that are still ours and still need a compile."""
+    held = {
+        "pages": [page.page_id for page in pages],
+        "tokens": [page.lease_token for page in pages],
+        "lease": lease,
+    }
+    return set(map(PageId, connection.scalars(text(_RENEW), held)))
+
+
 def release(connection: Connection, pages: Sequence[QueuedPage]) -> None:
     """Give up leases without counting an attempt."""
     _for_each(
@@ -166,9 +190,12 @@ def note_failure(
     *,
     retry_after: timedelta,
     max_attempts: int,
-) -> None:
-    """Count a failed attempt: the page keeps its text, waits, and after enough is quarantined."""
-    connection.execute(
+) -> bool:
+    """Count a failed attempt: the page keeps its text, waits, and after enough is quarantined.
+
+    Returns False, having changed nothing, when the lease is no longer ours.
+    """
+    counted = connection.execute(
         text(
             """
             UPDATE page
@@ -186,6 +213,7 @@ def note_failure(
             "max_attempts": max_attempts,
         },
     )
+    return counted.rowcount == 1
 
 
 def keep_queued(connection: Connection, page: QueuedPage, reasons: Sequence[StaleReason]) -> None:
@@ -251,5 +279,6 @@ def _queued(row: Any) -> QueuedPage:  # noqa: ANN401 - a row of a textual query 
         reasons=tuple(row.stale_reasons),
         stale_since=row.stale_since,
         tokens=row.tokens,
+        attempts=row.attempts,
         lease_token=row.lease_token,
     )
