@@ -2,7 +2,9 @@
 
 Where a model is configured the night has two passes. The first gives every page without a
 current text a draft, which costs no call; the second upgrades pages by the model, oldest first,
-until the budget is spent. Run it as ``python -m jobs.compile_drain`` or ``llmwiki drain``.
+until the budget is spent. With ``--via batch`` the second pass sends its requests to the
+provider's batch service, and collects those of earlier runs. Run it as
+``python -m jobs.compile_drain`` or ``llmwiki drain``.
 """
 
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from math import ceil
 
 import typer
 
-from jobs import exit_codes
+from jobs import compile_batch, exit_codes
 from jobs.entry import (
     BudgetOption,
     CollectionOption,
@@ -20,14 +22,22 @@ from jobs.entry import (
     JobRequest,
     JsonOption,
     OwnerOption,
+    ViaOption,
     run_and_print,
 )
-from jobs.runner import JobContext, JobResult
+from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
-from llmwiki.compiler.drain import Drain, DrainReport
+from llmwiki.compiler.drain import (
+    Drain,
+    DrainReport,
+    gather_sources,
+    is_unchanged,
+    plan_requests,
+)
 from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.packs import fit_pack, request_tokens
 from llmwiki.compiler.recipe import recipe_hash
-from llmwiki.domain import Record, RunId, StoppedReason, Usage
+from llmwiki.domain import Record, RunId, StoppedReason, TopicSources, Usage
 from llmwiki.ports import Generator
 from llmwiki.store import drift, ledger, queue, runs
 from llmwiki.store.queue import QueueCounts, QueuedPage, QueueFilter
@@ -40,21 +50,48 @@ def run(context: JobContext) -> JobResult:
     """Drain the queue; a dry run tells what would be compiled, in which order, at what cost."""
     if context.run_id is None:
         return _foretell(context)
-    app, calls = context.app, _calls_tonight(context)
-    waiting = _waiting(context)
+    budgeted = _affordable(context.app, _waiting(context), _calls_tonight(context))
+    if context.options.via is Via.BATCH:
+        return _run_by_batch(context, context.run_id, budgeted)
     reports = [
         _drain(context, context.run_id, generator, drafts=drafts)
-        for generator, drafts in _passes(app)
+        for generator, drafts in _passes(context.app)
     ]
-    with app.engine.connect() as connection:
+    payload = _record(context, context.run_id, _total(reports), {"budgeted": budgeted})
+    return JobResult(
+        exit_code=_exit_code(_total(reports)), facts=payload, lines=(_sentence(payload),)
+    )
+
+
+def _run_by_batch(context: JobContext, run_id: RunId, budgeted: int) -> JobResult:
+    """Collect before anything is claimed, so that no page is asked for a second time."""
+    app = context.app
+    which = _filter(context, app.generator, drafts=False)
+    with compile_batch.open_batch_drain(context, run_id, which) as by_batch:
+        by_batch.collect()
+        drafts = _drain(context, run_id, app.drafts, drafts=True)
+        by_batch.submit(calls=_calls_tonight(context))
+        report = _total([drafts, by_batch.report()])
+        payload = _record(context, run_id, report, {"budgeted": budgeted, **by_batch.facts()})
+        lines = by_batch.lines(payload)
+        refused = exit_codes.FAILURES if by_batch.errors else exit_codes.DONE
+    return JobResult(
+        exit_code=exit_codes.worst((_exit_code(report), refused)),
+        facts=payload,
+        lines=(_sentence(payload), *lines),
+    )
+
+
+def _record(
+    context: JobContext, run_id: RunId, report: DrainReport, facts: dict[str, object]
+) -> dict[str, object]:
+    """Write the record of the run, and return what it says."""
+    with context.app.engine.connect() as connection:
         counts = queue.count_queue(connection, context.options.collections)
-        report = _total(reports)
-        payload = _batch_payload(app, report, counts, _affordable(app, waiting, calls))
-        runs.add_records(
-            connection, context.run_id, [Record(kind="compile-batch", payload=payload)]
-        )
+        payload = _batch_payload(context.app, report, counts) | facts
+        runs.add_records(connection, run_id, [Record(kind="compile-batch", payload=payload)])
         connection.commit()
-    return JobResult(exit_code=_exit_code(report), facts=payload, lines=(_sentence(payload),))
+    return payload
 
 
 def _passes(app: App) -> list[tuple[Generator, bool]]:
@@ -145,11 +182,8 @@ def _total(reports: Sequence[DrainReport]) -> DrainReport:
     )
 
 
-def _batch_payload(
-    app: App, report: DrainReport, counts: QueueCounts, budgeted: int
-) -> dict[str, object]:
+def _batch_payload(app: App, report: DrainReport, counts: QueueCounts) -> dict[str, object]:
     return {
-        "budgeted": budgeted,
         "compiled": report.compiled,
         "skipped_unchanged": report.skipped_unchanged,
         "failed": report.failed,
@@ -157,7 +191,7 @@ def _batch_payload(
         "quarantined": counts.quarantined,
         "stopped_reason": report.stopped_reason,
         "generator": app.generator.identity.name,
-        "chat_calls": report.usage.chat_calls,
+        "chat_calls": app.meter.taken.get("chat", 0),
         "embed_calls": report.usage.embed_calls,
     }
 
@@ -182,58 +216,91 @@ def _exit_code(report: DrainReport) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What a drain would do: pages in order, calls, and nights until the queue is empty."""
+    """What a drain would do: the pages and their requests in order, and the nights to go."""
 
     pages: tuple[QueuedPage, ...]
-    calls_needed: int
+    packs: tuple[tuple[TopicSources, ...], ...]
+    """One for each request; none where no service is asked."""
     calls_tonight: int
     calls_per_night: int
 
     @property
     def nights(self) -> int:
         """Nights to go, tonight included."""
-        missing = self.calls_needed - self.calls_tonight
+        missing = len(self.packs) - self.calls_tonight
         if missing <= 0:
             return 1 if self.pages else 0
         return 1 + ceil(missing / max(1, self.calls_per_night))
 
 
-def _foretell(context: JobContext) -> JobResult:
-    app = context.app
-    pages = tuple(_waiting(context))
-    is_model = app.generator.identity.kind == "model"
-    forecast = Forecast(
-        pages=pages,
-        calls_needed=ceil(len(pages) / app.packing.max_pages) if is_model else 0,
+def _forecast(context: JobContext) -> Forecast:
+    """Plan the real requests over the real sources, as the drain will if nothing fails."""
+    app, waiting = context.app, _waiting(context)
+    with app.engine.connect() as connection:
+        sources = gather_sources(connection, waiting)
+    identity = app.generator.identity
+    pages = [page for page in waiting if not is_unchanged(page, sources[page.page_id], identity)]
+    is_model = identity.kind == "model"
+    return Forecast(
+        pages=tuple(pages),
+        packs=tuple(plan_requests(pages, sources, app.packing, {})) if is_model else (),
         calls_tonight=_calls_tonight(context),
         calls_per_night=app.settings.budget.chat_calls_per_night,
     )
-    listed = [
-        {"page": page.topic.key, "reasons": list(page.reasons), "tokens": page.tokens}
-        for page in pages
+
+
+def _foretell(context: JobContext) -> JobResult:
+    forecast = _forecast(context)
+    pages, calls = forecast.pages, len(forecast.packs)
+    limit = context.app.packing.max_input_tokens
+    packs = [
+        {
+            "pages": len(pack),
+            "input_tokens": request_tokens([each.sources for each in fit_pack(pack, limit)]),
+        }
+        for pack in forecast.packs
     ]
     facts = {
-        "would_compile": listed,
-        "chat_calls_needed": forecast.calls_needed,
+        "would_compile": [
+            {"page": page.topic.key, "reasons": list(page.reasons), "tokens": page.tokens}
+            for page in pages
+        ],
+        "packs": packs,
+        "chat_calls_needed": calls,
         "chat_calls_tonight": forecast.calls_tonight,
         "nights": forecast.nights,
     }
-    lines = [f"would compile {page.topic.key} ({', '.join(page.reasons)})" for page in pages]
-    if len(lines) > MOST_LISTED:
-        lines = [*lines[:MOST_LISTED], f"… and {len(lines) - MOST_LISTED} more"]
+    lines = [
+        *_shorten(
+            [f"would compile {page.topic.key} ({', '.join(page.reasons)})" for page in pages]
+        ),
+        *_shorten(
+            [
+                f"call {number}: {pack['pages']} pages, {pack['input_tokens']} tokens of input"
+                for number, pack in enumerate(packs, start=1)
+            ]
+        ),
+    ]
     lines.append(
-        f"compile drain: {len(pages)} stale, {forecast.calls_needed} chat calls needed, "
+        f"compile drain: {len(pages)} stale, {calls} chat calls needed, "
         f"{forecast.calls_tonight} free tonight, about {forecast.nights} night(s)"
     )
     return JobResult(exit_code=exit_codes.DONE, facts=facts, lines=tuple(lines))
 
 
-def command(
+def _shorten(lines: list[str]) -> list[str]:
+    if len(lines) <= MOST_LISTED:
+        return lines
+    return [*lines[:MOST_LISTED], f"… and {len(lines) - MOST_LISTED} more"]
+
+
+def command(  # noqa: PLR0913 - the options of a command line
     *,
     collection: CollectionOption = None,
     owner: OwnerOption = None,
     budget: BudgetOption = None,
     force: ForceOption = False,
+    via: ViaOption = Via.CALLS,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -243,6 +310,7 @@ def command(
         owner=owner,
         budget=budget,
         force=force,
+        via=via,
         dry_run=dry_run,
         as_json=as_json,
     )

@@ -11,7 +11,7 @@ import structlog
 import typer
 
 from jobs import exit_codes
-from jobs.runner import Body, JobOptions, JobResult, Terminated, run_job, unwind_on_sigterm
+from jobs.runner import Body, JobOptions, JobResult, Terminated, Via, run_job, unwind_on_sigterm
 from llmwiki.bootstrap import App, build
 from llmwiki.config import load_settings
 from llmwiki.errors import LlmwikiError, PageLeasedError, ProviderError, RunLockedError
@@ -43,6 +43,14 @@ ForceOption = Annotated[
     bool,
     typer.Option("--force", help="Let offline drafts replace pages that a model wrote."),
 ]
+ViaOption = Annotated[
+    Via,
+    typer.Option(
+        "--via",
+        help="calls: ask and write page by page; batch: send to the provider's Batch API, "
+        "and collect what earlier runs sent.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +63,7 @@ class JobRequest:
     as_json: bool = False
     budget: int | None = None
     force: bool = False
+    via: Via = Via.CALLS
 
 
 def run_and_print(job: str, body: Body, request: JobRequest) -> int:
@@ -70,6 +79,7 @@ def run_and_print(job: str, body: Body, request: JobRequest) -> int:
             dry_run=request.dry_run,
             budget=request.budget,
             force=request.force,
+            via=request.via,
         )
         result = run_job(app, job, options, body)
         _print(job, request, result, time.monotonic() - started)

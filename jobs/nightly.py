@@ -17,9 +17,10 @@ from jobs.entry import (
     JobRequest,
     JsonOption,
     OwnerOption,
+    ViaOption,
     run_and_print,
 )
-from jobs.runner import Body, JobContext, JobResult
+from jobs.runner import Body, JobContext, JobResult, Via
 
 log = structlog.get_logger()
 
@@ -53,12 +54,13 @@ def run(context: JobContext) -> JobResult:
     return JobResult(exit_code=exit_codes.worst(codes), facts=facts, lines=tuple(lines))
 
 
-def command(
+def command(  # noqa: PLR0913 - the options of a command line
     *,
     collection: CollectionOption = None,
     owner: OwnerOption = None,
     budget: BudgetOption = None,
     force: ForceOption = False,
+    via: ViaOption = Via.CALLS,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -68,6 +70,7 @@ def command(
         owner=owner,
         budget=budget,
         force=force,
+        via=via,
         dry_run=dry_run,
         as_json=as_json,
     )

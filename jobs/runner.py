@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from types import FrameType
 from typing import Any
 
@@ -27,6 +28,13 @@ class Terminated(BaseException):
     """SIGTERM arrived; unwinds the stack so that leases are given back."""
 
 
+class Via(StrEnum):
+    """The way to the model: a request and its answer at once, or a batch that comes back later."""
+
+    CALLS = "calls"
+    BATCH = "batch"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
     """What every job can be told."""
@@ -37,6 +45,7 @@ class JobOptions:
     """Most chat calls that this run may spend; None leaves it to the ledger."""
     force: bool = False
     """Let the offline generator replace pages that a model wrote."""
+    via: Via = Via.CALLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +101,7 @@ def _run(engine: Engine, job: str, options: JobOptions) -> Iterator[_Run]:
         "collections": [collection.name for collection in options.collections],
         "budget": options.budget,
         "force": options.force,
+        "via": options.via,
     }
     with engine.connect() as connection:
         run = _Run(runs.start_run(connection, job, arguments, lease=LEASE))

@@ -1,0 +1,169 @@
+"""The drain by batch, first half: claims stale pages, takes the units, and sends the requests."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import structlog
+from sqlalchemy import Engine
+
+from llmwiki.compiler.batch_pages import BatchPages
+from llmwiki.compiler.batch_requests import FileLimits, plan_request, split_files
+from llmwiki.compiler.batch_sending import BatchSender
+from llmwiki.compiler.drain import gather_sources, is_unchanged, plan_requests
+from llmwiki.compiler.packs import PackLimits
+from llmwiki.config import CompileSettings
+from llmwiki.domain import (
+    Collection,
+    GeneratorIdentity,
+    PageId,
+    RunId,
+    StoppedReason,
+)
+from llmwiki.errors import BudgetExhaustedError, InvalidAnswerError
+from llmwiki.store import batches, queue
+from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store.ledger import LedgerMeter
+from llmwiki.store.queue import QueuedPage, QueueFilter
+
+log = structlog.get_logger()
+
+PAGES_PER_ROUND = 1000
+"""Pages that are claimed, planned and written at once; bounds memory and transactions."""
+_LONGEST_SUBJECT = 200
+
+
+@dataclass(slots=True, kw_only=True)
+class SubmissionReport:
+    """What was sent; counted while it is, so that it holds when sending breaks off."""
+
+    requests: int = 0
+    """Units taken: also those of a batch whose sending broke off."""
+    pages: int = 0
+    skipped_unchanged: int = 0
+    failed: int = 0
+    stopped_reason: StoppedReason = "done"
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchSubmitter:
+    """One pass over the queue that compiles nothing yet."""
+
+    engine: Engine
+    meter: LedgerMeter
+    sender: BatchSender
+    pages: BatchPages
+    generator: GeneratorIdentity
+    model: str
+    packing: PackLimits
+    collections: Sequence[Collection]
+    settings: CompileSettings
+    which: QueueFilter
+    run_id: RunId
+    limits: FileLimits = field(default_factory=FileLimits)
+    report: SubmissionReport = field(default_factory=SubmissionReport)
+    _open: dict[PageId, QueuedPage] = field(default_factory=dict, init=False)
+
+    def run(self, *, calls: int) -> SubmissionReport:
+        """Send what the budget allows; ``calls`` tells how many pages are worth claiming.
+
+        The ledger decides, not this number. Raises what the sender raises.
+        """
+        while True:
+            left = max(1, calls - self.report.requests)
+            if not self._claim(min(PAGES_PER_ROUND, left * self.packing.max_pages)):
+                return self.report
+            written, within_budget = self._write_claimed()
+            for batch, requests in written:
+                self.sender.send(batch, requests)
+            if not within_budget:
+                self.report.stopped_reason = "budget"
+                return self.report
+
+    def _claim(self, limit: int) -> bool:
+        """Claim for as long as a pack takes: until its batch is written, a crash frees a page."""
+        with self.engine.connect() as connection:
+            pages = queue.claim(
+                connection,
+                self.collections,
+                limit=limit,
+                lease=self.settings.lease,
+                which=self.which,
+            )
+            connection.commit()
+        self._open = {page.page_id: page for page in pages}
+        return bool(pages)
+
+    def _write_claimed(self) -> tuple[list[tuple[StoredBatch, tuple[SentRequest, ...]]], bool]:
+        """Write the batches of the claimed pages; what is in none goes back into the queue."""
+        try:
+            planned = list(self._plan())
+            taken = list(self._take_units(planned))
+            written = [(self._write(file), file) for file in split_files(taken, self.limits)]
+            return written, len(taken) == len(planned)
+        finally:
+            with self.engine.connect() as connection:
+                queue.release(connection, list(self._open.values()))
+                connection.commit()
+
+    def _plan(self) -> Iterator[SentRequest]:
+        pages = list(self._open.values())
+        with self.engine.connect() as connection:
+            sources = gather_sources(connection, pages)
+        self._skip(
+            [page for page in pages if is_unchanged(page, sources[page.page_id], self.generator)]
+        )
+        self._fail([page for page in self._open.values() if not sources[page.page_id].chunks])
+        waiting = list(self._open.values())
+        by_topic = {page.topic.id: page for page in waiting}
+        for pack in plan_requests(waiting, sources, self.packing, {}):
+            yield plan_request(pack, by_topic, self.model, self.packing)
+
+    def _skip(self, pages: Sequence[QueuedPage]) -> None:
+        with self.engine.connect() as connection:
+            queue.clear_stale(connection, pages)
+            connection.commit()
+        for page in pages:
+            del self._open[page.page_id]
+        self.report.skipped_unchanged += len(pages)
+
+    def _fail(self, pages: Sequence[QueuedPage]) -> None:
+        for page in pages:
+            self.pages.fail(page, InvalidAnswerError("no-sources: the topic has no passages"))
+            del self._open[page.page_id]
+        self.report.failed += len(pages)
+
+    def _take_units(self, requests: Sequence[SentRequest]) -> Iterator[SentRequest]:
+        """Take a unit for each request, until the ledger refuses one.
+
+        The units stay unsettled until the answers are collected; lost with their batch, they
+        are spent.
+        """
+        for request in requests:
+            subject = ", ".join(sent.page.topic.key for sent in request.pages)
+            try:
+                with self.meter.attempt(
+                    "chat", "compile", subject=subject[:_LONGEST_SUBJECT]
+                ) as unit:
+                    call_id = unit.call_id
+            except BudgetExhaustedError as error:
+                log.info("batch.budget_exhausted", reason=str(error))
+                return
+            yield replace(request, call_id=call_id)
+
+    def _write(self, requests: tuple[SentRequest, ...]) -> StoredBatch:
+        with self.engine.connect() as connection:
+            batch = batches.create(
+                connection,
+                self.run_id,
+                token=secrets.token_urlsafe(24),
+                service=self.sender.service.address,
+                generator=self.generator,
+                requests=requests,
+            )
+            connection.commit()
+        for sent in (sent for request in requests for sent in request.pages):
+            del self._open[sent.page.page_id]
+            self.report.pages += 1
+        self.report.requests += len(requests)
+        return batch
