@@ -138,7 +138,7 @@ UPDATE page
 SET stale = true,
     stale_since = coalesce(stale_since, now()),
     stale_reasons = CASE WHEN 'content' = ANY(stale_reasons) THEN stale_reasons
-                         ELSE stale_reasons || 'content' END
+                         ELSE array_append(stale_reasons, 'content') END
 WHERE retired_at IS NULL AND compiled_at IS NOT NULL
   AND id IN (SELECT page_id FROM page_source WHERE chunk_id = ANY(:chunks))
   AND NOT (stale AND 'content' = ANY(stale_reasons))
