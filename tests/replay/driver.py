@@ -50,7 +50,8 @@ def take_back(run: Replay, history: History, judged: NightReport) -> NightReport
     again.seconds = judged.seconds
     again.faults += judged.faults
     again.faults += [f"taken back: {fault}" for fault in undone.faults]
-    again.faults += [f"taken back: {slug} is still stale" for slug in sorted(undone.marked)]
+    stale = undone.marked - run.refused.keys()
+    again.faults += [f"taken back: {slug} is still stale" for slug in sorted(stale)]
     again.faults += [f"taken back: {slug} was compiled" for slug in sorted(written)]
     return again
 

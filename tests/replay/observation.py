@@ -78,6 +78,20 @@ def revisions(connection: Connection, collection: Collection) -> Mapping[str, in
     return {row.slug: row.revision for row in rows}
 
 
+def refusals(connection: Connection, collection: Collection) -> Mapping[str, str]:
+    """Return why the last compile of a page failed, for those that wait for another attempt."""
+    rows = connection.execute(
+        text(
+            """
+            SELECT slug, last_error FROM page
+            WHERE collection_id = :id AND stale AND retired_at IS NULL AND attempts > 0
+            """
+        ),
+        {"id": collection.id},
+    )
+    return {row.slug: row.last_error for row in rows}
+
+
 def checksums(connection: Connection, collection: Collection) -> Mapping[str, str]:
     """Return a checksum of every table of the corpus and the wiki, by table.
 

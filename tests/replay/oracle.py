@@ -37,7 +37,8 @@ class Judgement:
     new: frozenset[str]
     retired: frozenset[str]
     open_choices: int
-    """Pages that might as well have gone on as another topic: equal or weak in common."""
+    """Pages that might as well have gone on as another topic: with as much in common, or with
+    little, or with one that has a page of its own under the address of its place."""
     needless: int
     """Topics that need a compile although some page says just that: the identities cost it."""
     faults: tuple[str, ...]
@@ -61,18 +62,18 @@ class Oracle:
         live = {slug for slug, page in self.pages.items() if not page.retired}
         ties = _ties(self._recognisable(claimed), today)
         apart = list(_kept_apart(ties, slugs))
-        faults = [
+        faults_of_identity = [
             f"{slug}: shares {tie.shared} passages with {slugs[number]} and was kept from it"
             for slug, number, tie in apart
-            if tie.binding
+            if tie.binding and not self._begins_in_place(slugs[number], today[number])
         ]
-        faults += self._wrong_reasons(claimed, reasons)
+        faults = [*faults_of_identity, *self._wrong_reasons(claimed, reasons)]
         marked = {slug for slug, topic in claimed.items() if self._needs_compile(slug, topic)}
         return Judgement(
             marked=frozenset(marked),
             new=frozenset(claimed.keys() - self.pages.keys()),
             retired=frozenset(live - claimed.keys()),
-            open_choices=_equals(ties, slugs) + sum(not tie.binding for _, _, tie in apart),
+            open_choices=_equals(ties, slugs) + len(apart) - len(faults_of_identity),
             needless=self._needless(today, marked),
             faults=tuple(faults),
         )
@@ -89,6 +90,10 @@ class Oracle:
         """Note that these pages were written from what their topics say now."""
         for slug in slugs:
             self.pages[slug].compiled = self.pages[slug].topic
+
+    def _begins_in_place(self, slug: str, topic: TopicText) -> bool:
+        """Tell whether a topic has a new page where one looks for it: documents were merged."""
+        return slug not in self.pages and slug == topic.place
 
     def _recognisable(self, claimed: Mapping[str, TopicText]) -> dict[str, KnownPage]:
         """Return the pages that today's topics may go on from: live ones, and namesakes."""

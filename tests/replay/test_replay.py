@@ -5,33 +5,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from llmwiki.bootstrap import App
-from llmwiki.config import EmbedderSettings, Settings
 from llmwiki.store.engine import Database
 from tests.replay.driver import rebuild, repeat, replay_history
 from tests.replay.edits import NIGHTS, SINGLE_NIGHTS
 from tests.replay.histories import clone
 from tests.replay.nights import Replay
 from tests.replay.replay import open_app
-from tests.replay.synthetic import INGEST, OVERVIEW, SyntheticNight, write_tree
-
-
-@pytest.fixture
-def run(engine: Engine, tmp_path: Path) -> Replay:
-    """A replay over the synthetic tree, compiled for the first time."""
-    settings = Settings.model_construct(
-        embedder=EmbedderSettings(provider="hashing"), ingest=INGEST, overview=OVERVIEW
-    )
-    folder = tmp_path / "tree"
-    write_tree(folder)
-    run = Replay(
-        app=App(settings=settings, database=Database(engine=engine)), folder=folder, name="lived"
-    )
-    first = run.take_over(1)
-    run.compile(first)
-    assert first.faults == []
-    assert first.compiled == first.topics
-    return run
+from tests.replay.synthetic import SyntheticNight
 
 
 def test_a_second_night_over_the_same_folder_changes_no_row(run: Replay) -> None:
