@@ -22,7 +22,14 @@ class BatchWiki(Wiki):
 
     @classmethod
     def over(
-        cls, engine: Engine, folder: Path, url: str, *, pages_per_call: int = 3, **budget: int
+        cls,
+        engine: Engine,
+        folder: Path,
+        url: str,
+        *,
+        pages_per_call: int = 3,
+        max_input_tokens: int = 48_000,
+        **budget: int,
     ) -> Self:
         """Return a wiki whose model is at this address."""
         settings = Settings(
@@ -33,6 +40,7 @@ class BatchWiki(Wiki):
                 base_url=url,
                 api_key=SecretStr("key"),
                 pages_per_call=pages_per_call,
+                max_input_tokens=max_input_tokens,
                 max_attempts=1,
             ),
             budget=BudgetSettings(**budget),

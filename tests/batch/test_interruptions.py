@@ -215,11 +215,12 @@ def test_two_jobs_do_not_collect_the_same_batch(
     wiki.ingest(FILES)
     wiki.by_batch()
     server.finish()
-    read, inner = server.handle, {}
+    read = server.handle
+    inner: dict[str, dict[str, int]] = {}
 
     def read_meanwhile(*request: object) -> object:
         if "content" in str(request[1]) and not inner:
-            inner["night"] = None
+            inner["night"] = {}
             other = BatchWiki(engine, wiki.folder, wiki.settings)
             other.collection = wiki.collection
             inner["night"] = other.night_by_batch().facts["drain"]
