@@ -14,7 +14,7 @@ from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
 from llmwiki.domain import RunId
 from llmwiki.errors import ConfigurationError
-from llmwiki.ports import Clock, Embedder, Generator
+from llmwiki.ports import CallMeter, Clock, Embedder, Generator
 from llmwiki.providers.clock import SystemClock
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.providers.minilm import open_minilm
@@ -111,7 +111,7 @@ def build(settings: Settings, *, check_schema: bool = True) -> App:
     return App(settings=settings, database=database)
 
 
-def open_embedder(settings: Settings, meter: LedgerMeter, clock: Clock) -> Embedder:
+def open_embedder(settings: Settings, meter: CallMeter, clock: Clock) -> Embedder:
     """Open the embedder that the settings name."""
     chosen = settings.embedder
     match chosen.provider:
@@ -141,7 +141,7 @@ def open_embedder(settings: Settings, meter: LedgerMeter, clock: Clock) -> Embed
             )
 
 
-def open_generator(settings: Settings, meter: LedgerMeter, clock: Clock) -> Generator:
+def open_generator(settings: Settings, meter: CallMeter, clock: Clock) -> Generator:
     """Open the generator that the settings name."""
     chosen = settings.generator
     match chosen.provider:
@@ -174,7 +174,7 @@ def pack_limits(settings: Settings) -> PackLimits:
     )
 
 
-def _policy(settings: Settings, meter: LedgerMeter, clock: Clock, budget: str) -> RetryPolicy:
+def _policy(settings: Settings, meter: CallMeter, clock: Clock, budget: str) -> RetryPolicy:
     return RetryPolicy(
         meter=meter, clock=clock, budget=budget, max_attempts=settings.generator.max_attempts
     )

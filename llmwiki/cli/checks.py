@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, cast
+from typing import Literal
 
 from sqlalchemy import Engine
 
@@ -20,7 +20,7 @@ from llmwiki.ports import CallAttempt, CallPurpose
 from llmwiki.providers.clock import SystemClock
 from llmwiki.store import ledger, migrations, status
 from llmwiki.store.engine import parse_url, require_pgvector
-from llmwiki.store.ledger import BudgetLimits, LedgerMeter
+from llmwiki.store.ledger import BudgetLimits
 from llmwiki.store.status import RunStatus
 
 State = Literal["ok", "warn", "fail"]
@@ -82,7 +82,7 @@ def check_text(engine: Engine) -> Iterator[Check]:
 
 def check_embedder(settings: Settings) -> Iterator[Check]:
     """Open the embedder; one that is offline embeds a word, a service is not called."""
-    embedder = bootstrap.open_embedder(settings, _no_calls(), SystemClock())
+    embedder = bootstrap.open_embedder(settings, _NoCalls(), SystemClock())
     if settings.embedder.provider == "openai":
         address = settings.embedder.base_url or "the provider's own address"
         detail = f"openai:{settings.embedder.model} at {address} (not called)"
@@ -94,7 +94,7 @@ def check_embedder(settings: Settings) -> Iterator[Check]:
 
 def check_generator(settings: Settings) -> Iterator[Check]:
     """Open the generator; a service is not called."""
-    generator = bootstrap.open_generator(settings, _no_calls(), SystemClock()).identity
+    generator = bootstrap.open_generator(settings, _NoCalls(), SystemClock()).identity
     detail = (
         "extractive: drafts of verbatim sentences, which cost no call"
         if generator.kind == "extractive"
@@ -158,7 +158,7 @@ def check_collections(settings: Settings, collections: Sequence[Collection]) -> 
     if settings.embedder.provider == "openai":
         configured = f"openai:{settings.embedder.model}"
     else:
-        configured = bootstrap.open_embedder(settings, _no_calls(), SystemClock()).identity.name
+        configured = bootstrap.open_embedder(settings, _NoCalls(), SystemClock()).identity.name
     for collection in collections:
         detail = f"{collection.owner}/{collection.name} is embedded with {collection.embedder.name}"
         if collection.embedder.name == configured:
@@ -214,8 +214,3 @@ def _describe_budget(states: Sequence[BudgetState], time_zone: str) -> str:
     used = ", ".join(f"{state.name} {state.used} of {state.cap}" for state in states)
     resets = moment(states[0].resets_at)
     return f"{used} calls used on {states[0].day} ({time_zone}); resets {resets}"
-
-
-def _no_calls() -> LedgerMeter:
-    # The wiring asks for the ledger itself; what the providers use of it is the port.
-    return cast("LedgerMeter", _NoCalls())

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from jobs import exit_codes
-from jobs.entry import JsonOption
+from jobs.entry import DryRunOption, JsonOption
 from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
 from llmwiki.cli.output import print_json, print_line, print_problem, run
 from llmwiki.cli.progress import progress_bar
-from llmwiki.ingest.service import IngestReport, ingest_folder
+from llmwiki.ingest.service import IngestReport, foretell_ingest, ingest_folder
 from llmwiki.overview.service import OverviewReport, refresh_overview
 from llmwiki.store.collections import DEFAULT_OWNER
 
@@ -37,6 +37,7 @@ def command(
     collection: NameOption,
     owner: OwnerOption = DEFAULT_OWNER,
     allow_shrink: ShrinkOption = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read documents into a collection; only what changed costs anything."""
@@ -48,6 +49,16 @@ def command(
 
         def body(context: JobContext) -> JobResult:
             settings = context.app.settings
+            if dry_run:
+                foretold = foretell_ingest(
+                    context.app.engine,
+                    settings.ingest,
+                    paths,
+                    collection,
+                    owner=owner,
+                    allow_shrink=allow_shrink,
+                )
+                return _result(collection, owner, foretold, None)
             with progress_bar("ingest") as report:
                 found, ingested = ingest_folder(
                     context.app.engine,
@@ -64,14 +75,16 @@ def command(
             )
             return _result(collection, owner, ingested, overview)
 
-        result = run_job(app, job, JobOptions(collections=()), body)
-        _print(result, as_json=as_json, seconds=time.monotonic() - started)
+        result = run_job(app, job, JobOptions(collections=(), dry_run=dry_run), body)
+        _print(result, dry_run=dry_run, as_json=as_json, seconds=time.monotonic() - started)
         return result.exit_code
 
     run(work)
 
 
-def _result(name: str, owner: str, ingested: IngestReport, overview: OverviewReport) -> JobResult:
+def _result(
+    name: str, owner: str, ingested: IngestReport, overview: OverviewReport | None
+) -> JobResult:
     problems = [
         {"path": problem.path, "problem": problem.problem, "remedy": problem.remedy}
         for problem in ingested.problems
@@ -81,7 +94,7 @@ def _result(name: str, owner: str, ingested: IngestReport, overview: OverviewRep
         "owner": owner,
         **{name: getattr(ingested, name) for name in ingested.__slots__},
         "problems": problems,
-        "overview": asdict(overview),
+        "overview": None if overview is None else asdict(overview),
     }
     return JobResult(
         exit_code=exit_codes.FAILURES if problems else exit_codes.DONE,
@@ -90,17 +103,21 @@ def _result(name: str, owner: str, ingested: IngestReport, overview: OverviewRep
     )
 
 
-def _summary(name: str, ingested: IngestReport, overview: OverviewReport) -> str:
+def _summary(name: str, ingested: IngestReport, overview: OverviewReport | None) -> str:
+    documents = (
+        f"{ingested.added} added, {ingested.changed} changed, {ingested.moved} moved, "
+        f"{ingested.removed} removed, {ingested.unchanged} unchanged, "
+        f"{len(ingested.problems)} failed, {ingested.ignored} other files"
+    )
+    if overview is None:
+        return f"ingest {name} would leave: {documents}; nothing was written"
     return (
-        f"ingest {name}: {ingested.added} added, {ingested.changed} changed, "
-        f"{ingested.moved} moved, {ingested.removed} removed, {ingested.unchanged} unchanged, "
-        f"{len(ingested.problems)} failed, {ingested.ignored} other files; "
-        f"{ingested.embedded} passages embedded; {overview.topics} topics "
-        f"({overview.added} new, {overview.retired} retired)"
+        f"ingest {name}: {documents}; {ingested.embedded} passages embedded; "
+        f"{overview.topics} topics ({overview.added} new, {overview.retired} retired)"
     )
 
 
-def _print(result: JobResult, *, as_json: bool, seconds: float) -> None:
+def _print(result: JobResult, *, dry_run: bool, as_json: bool, seconds: float) -> None:
     problems: list[Mapping[str, str]] = result.facts["problems"]
     for problem in problems:
         print_problem(f"{problem['path']}: {problem['problem']}; {problem['remedy']}")
@@ -108,7 +125,7 @@ def _print(result: JobResult, *, as_json: bool, seconds: float) -> None:
         print_json(
             job="ingest",
             run_id=result.run_id,
-            dry_run=False,
+            dry_run=dry_run,
             exit_code=result.exit_code,
             duration_seconds=round(seconds, 3),
             **result.facts,

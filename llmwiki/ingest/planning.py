@@ -74,8 +74,13 @@ def find_moves(
 
 def refuse_shrinking(plan: IngestPlan, stored_count: int, found_count: int) -> None:
     """Raise ShrinkRefusedError when the run would empty or halve the collection."""
-    if stored_count == 0:
+    if stored_count == 0 and found_count > 0:
         return
+    if stored_count == 0:
+        raise ShrinkRefusedError(
+            "the folder holds no readable document; check the path and the endings "
+            "(see `llmwiki ingest --help`)"
+        )
     removed = len(plan.removals)
     if found_count == 0 or removed > stored_count * MOST_REMOVED:
         raise ShrinkRefusedError(

@@ -1,7 +1,6 @@
 """Ingest a folder: discover, plan, then write document by document, each in one transaction."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,21 +8,24 @@ import structlog
 from sqlalchemy import Engine
 
 from llmwiki.config import IngestSettings
-from llmwiki.domain import Collection, DocumentId
+from llmwiki.domain import Collection
 from llmwiki.errors import ConfigurationError, DocumentError
 from llmwiki.ingest.application import apply_document
-from llmwiki.ingest.discovery import SourceFile, discover
-from llmwiki.ingest.planning import IngestPlan, find_moves, plan_ingest, refuse_shrinking
-from llmwiki.ingest.preparation import PreparedDocument, fingerprint, prepare
+from llmwiki.ingest.gathering import Gathered, gather
+from llmwiki.ingest.planning import IngestPlan
+from llmwiki.ingest.preparation import PreparedDocument, prepare
 from llmwiki.ingest.reading import read_source
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, documents, embeddings
-from llmwiki.store.documents import StoredDocument
 
 log = structlog.get_logger()
 
 PASSAGES_PER_BATCH = 256
 """Passages gathered before they are embedded: bounds memory and fills a service's batches."""
+
+WRITES_WORTH_ANALYSING = 50
+"""After so many documents the planner gets fresh statistics at once: queries that follow right
+after a first ingest would otherwise be planned for empty tables."""
 
 Progress = Callable[[str, int, int], None]
 """Called with a path, the number of files written so far, and the number to write."""
@@ -80,6 +82,8 @@ class _Writer:
             log.info("ingest.document.removed", path=path)
         with self.engine.connect() as connection:
             collections.note_ingest(connection, self.collection)
+            if self.written >= WRITES_WORTH_ANALYSING:
+                collections.refresh_statistics(connection)
             connection.commit()
 
 
@@ -101,90 +105,65 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
     the collection belongs to another embedder, ProviderError when embedding fails for good: what
     was written by then stays, whole documents only, and the next run goes on from there.
     """
-    discovery = discover(roots)
-    files = {file.path: file for file in discovery.files}
-    collection = _open_collection(engine, embedder, name, owner)
-    problems = list(discovery.problems)
-    found = dict(_fingerprints(files.values(), settings, problems))
     with engine.connect() as connection:
-        stored = documents.stored_documents(connection, collection)
-    present = frozenset(files) | {problem.path for problem in discovery.problems}
-    moves = find_moves(
-        found,
-        present,
-        stored,
-        lambda ids: _stored_passages(engine, ids),
-        lambda path: _passages(files[path], settings),
-    )
-    plan = plan_ingest(found, present, stored, moves)
-    if not allow_shrink:
-        refuse_shrinking(plan, len(stored), len(found))
-    writer = _Writer(engine, embedder, collection, plan, progress)
-    for batch in _batches(_prepare_all(plan, files, settings, problems)):
+        known = collections.find_collection(connection, name, owner)
+    if known is not None:
+        _require_embedder(known, embedder)
+    gathered = gather(engine, settings, roots, known, allow_shrink=allow_shrink)
+    collection = known or _create_collection(engine, embedder, name, owner)
+    problems = list(gathered.problems)
+    writer = _Writer(engine, embedder, collection, gathered.plan, progress)
+    for batch in _batches(_prepare_all(gathered, settings, problems)):
         writer.write(batch)
     writer.remove()
-    return collection, _report(plan, stored, discovery.ignored, writer.embedded, problems)
+    return collection, _report(gathered, problems, writer.embedded)
 
 
-def _open_collection(engine: Engine, embedder: Embedder, name: str, owner: str) -> Collection:
+def foretell_ingest(
+    engine: Engine,
+    settings: IngestSettings,
+    roots: Sequence[Path],
+    name: str,
+    *,
+    owner: str = collections.DEFAULT_OWNER,
+    allow_shrink: bool = False,
+) -> IngestReport:
+    """Return what an ingest would do, having parsed every file that it would write.
+
+    Raises what an ingest would raise before it writes.
+    """
     with engine.connect() as connection:
-        collection = collections.find_collection(connection, name, owner)
-        if collection is None:
-            collection = collections.create_collection(connection, name, owner, embedder.identity)
-            connection.commit()
-    if collection.embedder != embedder.identity:
-        raise ConfigurationError(
-            f"collection {name!r} was embedded with {collection.embedder.name} "
-            f"({collection.embedder.dimension} dimensions), but {embedder.identity.name} "
-            f"({embedder.identity.dimension}) is configured; configure the former, or run "
-            f"`llmwiki reembed --collection {name}` to change over"
-        )
+        known = collections.find_collection(connection, name, owner)
+    gathered = gather(engine, settings, roots, known, allow_shrink=allow_shrink)
+    problems = list(gathered.problems)
+    for _ in _prepare_all(gathered, settings, problems):
+        pass
+    return _report(gathered, problems, 0)
+
+
+def _create_collection(engine: Engine, embedder: Embedder, name: str, owner: str) -> Collection:
+    with engine.connect() as connection:
+        collection = collections.create_collection(connection, name, owner, embedder.identity)
+        connection.commit()
     return collection
 
 
-def _fingerprints(
-    files: Iterable[SourceFile], settings: IngestSettings, problems: list[DocumentError]
-) -> Iterator[tuple[str, str]]:
-    for file in files:
-        try:
-            data = read_source(file, max_bytes=settings.max_file_bytes)
-        except DocumentError as problem:
-            problems.append(problem)
-        else:
-            yield file.path, fingerprint(file.path, data, settings)
-
-
-def _stored_passages(
-    engine: Engine, document_ids: list[DocumentId]
-) -> Mapping[DocumentId, Counter[str]]:
-    passages: dict[DocumentId, Counter[str]] = defaultdict(Counter)
-    with engine.connect() as connection:
-        for document_id, hash_ in documents.passage_hashes(connection, document_ids):
-            passages[document_id][hash_] += 1
-    return passages
-
-
-def _passages(file: SourceFile, settings: IngestSettings) -> Counter[str]:
-    try:
-        prepared = prepare(
-            file.path, read_source(file, max_bytes=settings.max_file_bytes), settings
+def _require_embedder(collection: Collection, embedder: Embedder) -> None:
+    if collection.embedder != embedder.identity:
+        raise ConfigurationError(
+            f"collection {collection.name!r} was embedded with {collection.embedder.name} "
+            f"({collection.embedder.dimension} dimensions), but {embedder.identity.name} "
+            f"({embedder.identity.dimension}) is configured; configure the former, or run "
+            f"`llmwiki reembed --collection {collection.name}` to change over"
         )
-    except DocumentError:
-        return Counter()  # reported when the file's turn comes
-    return Counter(
-        passage.content_hash for section in prepared.sections for passage in section.passages
-    )
 
 
 def _prepare_all(
-    plan: IngestPlan,
-    files: Mapping[str, SourceFile],
-    settings: IngestSettings,
-    problems: list[DocumentError],
+    gathered: Gathered, settings: IngestSettings, problems: list[DocumentError]
 ) -> Iterator[PreparedDocument]:
-    for path in plan.writes:
+    for path in gathered.plan.writes:
         try:
-            data = read_source(files[path], max_bytes=settings.max_file_bytes)
+            data = read_source(gathered.files[path], max_bytes=settings.max_file_bytes)
             yield prepare(path, data, settings)
         except DocumentError as problem:
             log.warning("ingest.document.failed", path=path, problem=problem.problem)
@@ -204,24 +183,19 @@ def _batches(prepared: Iterator[PreparedDocument]) -> Iterator[list[PreparedDocu
         yield batch
 
 
-def _report(
-    plan: IngestPlan,
-    stored: Mapping[str, StoredDocument],
-    ignored: int,
-    embedded: int,
-    problems: list[DocumentError],
-) -> IngestReport:
+def _report(gathered: Gathered, problems: list[DocumentError], embedded: int) -> IngestReport:
+    plan = gathered.plan
     failed = {problem.path for problem in problems}
     written = [path for path in plan.writes if path not in failed]
     moved = sum(path in plan.moved for path in written)
-    changed = sum(path in stored for path in written)
+    changed = sum(path in gathered.stored for path in written)
     return IngestReport(
         added=len(written) - moved - changed,
         changed=changed,
         moved=moved,
         removed=len(plan.removals),
         unchanged=plan.unchanged,
-        ignored=ignored,
+        ignored=gathered.ignored,
         embedded=embedded,
         problems=tuple(problems),
     )

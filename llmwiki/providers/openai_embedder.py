@@ -53,7 +53,10 @@ class OpenAIEmbedder:
         """The vector space; may cost one call, and raise what ``embed`` raises."""
         if self._dimension is None:
             self._dimension = self._request([_PROBE]).shape[1]
-        return EmbedderIdentity(name=f"openai:{self._model}", dimension=self._dimension)
+        # A shortened vector lives in a space of its own, so its name says that it is one.
+        shortened = f"@{self._asked_dimension}" if self._asked_dimension else ""
+        name = f"openai:{self._model}{shortened}"
+        return EmbedderIdentity(name=name, dimension=self._dimension)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts in order. Raises what ``call_with_retries`` raises."""

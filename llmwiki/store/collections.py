@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, RowMapping, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, func, insert, select, text, update
 
 from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
 from llmwiki.errors import UnknownNameError
@@ -30,8 +30,8 @@ def select_collections(
 ) -> tuple[Collection, ...]:
     """Return the collections of that name and of those owners, all where neither is given.
 
-    Raises UnknownNameError when a name is given and nothing matches; the message lists what
-    there is.
+    Raises UnknownNameError when a name or owners are given and nothing matches; the message
+    lists what there is.
     """
     query = select(CollectionTable).order_by(CollectionTable.name, CollectionTable.owner)
     if name is not None:
@@ -39,11 +39,22 @@ def select_collections(
     if owners is not None:
         query = query.where(CollectionTable.owner.in_(owners))
     found = tuple(_collection(row) for row in connection.execute(query).mappings())
-    if not found and name is not None:
-        names = connection.scalars(select(CollectionTable.name).distinct().order_by("name"))
-        known = ", ".join(names) or "none yet; run `llmwiki ingest PATH --collection NAME`"
-        raise UnknownNameError(f"no collection {name!r}; known: {known}")
+    if not found and (name is not None or owners is not None):
+        raise UnknownNameError(_no_such_collection(connection, name, owners))
     return found
+
+
+def _no_such_collection(
+    connection: Connection, name: str | None, owners: Sequence[str] | None
+) -> str:
+    rows = connection.execute(
+        select(CollectionTable.owner, CollectionTable.name).order_by("owner", "name")
+    )
+    known = ", ".join(f"{row.name} (owner {row.owner})" for row in rows)
+    asked = "no collection" if name is None else f"no collection {name!r}"
+    if owners is not None:
+        asked += f" of owner {', '.join(owners)}"
+    return f"{asked}; known: {known or 'none yet; run `llmwiki ingest PATH --collection NAME`'}"
 
 
 def create_collection(
@@ -80,6 +91,11 @@ def note_ingest(connection: Connection, collection: Collection) -> None:
         .where(CollectionTable.id == collection.id)
         .values(ingested_at=func.now())
     )
+
+
+def refresh_statistics(connection: Connection) -> None:
+    """Have the planner look at the corpus as it is now."""
+    connection.execute(text("ANALYZE document, chunk, embedding"))
 
 
 def _collection(row: RowMapping) -> Collection:

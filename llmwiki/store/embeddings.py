@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, Engine, literal, select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.ports import Embedder
@@ -91,7 +91,7 @@ def passages_without_vector(
         .where(
             ChunkTable.collection_id == collection.id, ChunkTable.parent_id.is_not(None), missing
         )
-        .distinct(ChunkTable.embedding_hash)
+        .ext(distinct_on(ChunkTable.embedding_hash))
         .limit(limit)
     )
     return [(row.embedding_hash, embedding_text(row.breadcrumb, row.text)) for row in rows]
@@ -117,7 +117,7 @@ def pages_without_vector(
             PageTable.embedding_hash.is_not(None),
             missing,
         )
-        .distinct(PageTable.embedding_hash)
+        .ext(distinct_on(PageTable.embedding_hash))
         .limit(limit)
     )
     return [

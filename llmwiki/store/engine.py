@@ -172,10 +172,14 @@ def _connected_engine(url: URL) -> Engine:
     except OperationalError as error:
         engine.dispose()
         raise DatabaseUnreachableError(
-            f"the database {url.render_as_string(hide_password=True)} "
-            f"does not answer: {_reason(error, url)}"
+            f"the database {_shown(url)} does not answer: {_reason(error, url)}"
         ) from error
     return engine
+
+
+def _shown(url: URL) -> str:
+    """Return the URL without its password, wherever in it that stands."""
+    return url.difference_update_query(["password"]).render_as_string(hide_password=True)
 
 
 def _connect_options(url: URL) -> dict[str, str | int]:

@@ -26,7 +26,11 @@ def _config() -> Config:
 
 
 def upgrade(engine: Engine) -> str:
-    """Bring the schema to this release; return its revision. Does nothing where it is there."""
+    """Bring the schema to this release; return its revision. Does nothing where it is there.
+
+    Raises SchemaMismatchError for a database that a newer release migrated.
+    """
+    _refuse_newer(current_revision(engine))
     config = _config()
     with engine.connect() as connection:
         config.attributes["connection"] = connection
@@ -56,12 +60,16 @@ def require_current_schema(engine: Engine) -> None:
         return
     if current is None:
         raise SchemaMismatchError("the database holds no llmwiki schema yet; run `llmwiki migrate`")
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    if current in known:
-        raise SchemaMismatchError(
-            f"the database is at schema {current}, this release needs {head}; run `llmwiki migrate`"
-        )
+    _refuse_newer(current)
     raise SchemaMismatchError(
-        f"the database is at schema {current}, which this release does not know; "
-        "it was migrated by a newer release: upgrade llmwiki-compiler"
+        f"the database is at schema {current}, this release needs {head}; run `llmwiki migrate`"
     )
+
+
+def _refuse_newer(current: str | None) -> None:
+    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if current is not None and current not in known:
+        raise SchemaMismatchError(
+            f"the database is at schema {current}, which this release does not know; "
+            "it was migrated by a newer release: upgrade llmwiki-compiler"
+        )

@@ -162,7 +162,7 @@ def test_an_unknown_collection_lists_the_known_ones(command: Command) -> None:
     for arguments in (["status"], ["search", "disk"], ["pages"], ["sweep"]):
         outcome = command(*arguments, "--collection", "manual")
         assert outcome.code == 2
-        assert outcome.stderr == "llmwiki: no collection 'manual'; known: handbook\n"
+        assert outcome.stderr == "llmwiki: no collection 'manual'; known: handbook (owner system)\n"
 
 
 def test_one_of_several_collections_has_to_be_chosen(command: Command, ingested: Path) -> None:

@@ -13,9 +13,6 @@ from llmwiki.ports import Vectors
 from llmwiki.store.collections import select_collections
 from tests.cli.conftest import Command
 
-# Until store/embeddings.py says distinct_on in the way of SQLAlchemy 2.1.
-pytestmark = pytest.mark.filterwarnings("ignore:Passing expression to ``distinct``")
-
 
 class Embedder:
     """Another vector space; fails after so many batches."""

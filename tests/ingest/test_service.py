@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from llmwiki.config import IngestSettings, MetadataRule, Settings
 from llmwiki.errors import ConfigurationError, ShrinkRefusedError
-from llmwiki.ingest.service import ingest_folder
+from llmwiki.ingest.service import foretell_ingest, ingest_folder
 from llmwiki.ports import Vectors
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from tests.support.wiki import HASHING, Wiki, prose
@@ -146,3 +146,21 @@ def test_a_failing_embedder_leaves_whole_documents_and_the_next_run_goes_on(wiki
     ) == [(0,)]
     report, _ = wiki.ingest()
     assert report.added == 12 - written
+
+
+def test_a_folder_without_documents_is_refused_and_makes_no_collection(wiki: Wiki) -> None:
+    with pytest.raises(ShrinkRefusedError, match="no readable document"):
+        wiki.ingest({"picture.png": "not a document"})
+    assert wiki.rows("SELECT count(*) FROM collection") == [(0,)]
+
+
+def test_a_foretold_ingest_counts_what_a_real_one_does_and_writes_nothing(wiki: Wiki) -> None:
+    wiki.ingest(FILES)
+    (wiki.folder / "guide/install.md").rename(wiki.folder / "guide/setup.md")
+    (wiki.folder / "new.md").write_text("# New\n\nA new page.\n")
+    before = wiki.rows("SELECT xmin::text, path FROM document ORDER BY 2")
+    foretold = foretell_ingest(wiki.engine, wiki.settings.ingest, [wiki.folder], wiki.name)
+    assert wiki.rows("SELECT xmin::text, path FROM document ORDER BY 2") == before
+    done, _ = wiki.ingest()
+    assert (foretold.added, foretold.moved, foretold.unchanged) == (1, 1, 2)
+    assert (done.added, done.moved, done.unchanged) == (1, 1, 2)
