@@ -136,6 +136,7 @@ def _filter(context: JobContext, generator: Generator, *, drafts: bool) -> Queue
     return QueueFilter(
         may_replace_model=is_model or (context.options.force and not drafts),
         outdated_text_only=drafts,
+        only=context.options.page,
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 
 from jobs import exit_codes
 from llmwiki.bootstrap import App
-from llmwiki.domain import Collection, RunId
+from llmwiki.domain import Collection, PageId, RunId
 from llmwiki.store import runs
 
 log = structlog.get_logger()
@@ -46,6 +46,8 @@ class JobOptions:
     force: bool = False
     """Let the offline generator replace pages that a model wrote."""
     via: Via = Via.CALLS
+    page: PageId | None = None
+    """Compile nothing but this page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

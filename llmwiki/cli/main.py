@@ -21,6 +21,7 @@ from llmwiki.cli import (
     status,
     why,
 )
+from llmwiki.cli import compile as compile_page
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -41,6 +42,7 @@ app.command("ingest")(ingest.command)
 app.command("reembed")(reembed.command)
 app.command("sweep")(drift_sweep.command)
 app.command("drain")(compile_drain.command)
+app.command("compile")(compile_page.command)
 app.command("lint")(lint_pass.command)
 app.command("nightly")(nightly.command)
 app.command("schedule")(scheduler.command)

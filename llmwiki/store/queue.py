@@ -1,7 +1,7 @@
 """The compile queue: stale pages, claimed oldest first under a lease with a fencing token."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -49,6 +49,8 @@ class QueueFilter:
     """Whether pages that a model wrote are among them."""
     outdated_text_only: bool = False
     """Leave out pages that are stale for nothing but their recipe."""
+    only: PageId | None = None
+    """Nothing but this page."""
 
 
 _WAITING = """
@@ -58,6 +60,7 @@ _WAITING = """
     AND p.collection_id = ANY(:collections)
     AND (:may_replace_model OR p.generator_kind IS DISTINCT FROM 'model')
     AND (NOT :outdated_text_only OR p.stale_reasons <> ARRAY['recipe'])
+    AND (CAST(:only AS bigint) IS NULL OR p.id = :only)
 """
 
 _COLUMNS = """
@@ -128,8 +131,7 @@ def claim(
             "collections": [collection.id for collection in collections],
             "limit": limit,
             "lease": lease,
-            "may_replace_model": which.may_replace_model,
-            "outdated_text_only": which.outdated_text_only,
+            **asdict(which),
         },
     )
     return [_queued(row) for row in rows]
@@ -143,11 +145,28 @@ def peek(
         text(_PEEK),
         {
             "collections": [collection.id for collection in collections],
-            "may_replace_model": which.may_replace_model,
-            "outdated_text_only": which.outdated_text_only,
+            **asdict(which),
         },
     )
     return [_queued(row) for row in rows]
+
+
+def request(connection: Connection, page_id: PageId) -> None:
+    """Queue a page although its sources did not move: its recipe counts as unknown."""
+    connection.execute(
+        text(
+            """
+            UPDATE page
+            SET recipe_hash = NULL, stale = true, stale_since = coalesce(stale_since, now()),
+                stale_reasons = CASE WHEN compiled_at IS NULL OR 'recipe' = ANY(stale_reasons)
+                                     THEN stale_reasons
+                                     ELSE array_append(stale_reasons, 'recipe') END,
+                attempts = 0, not_before = NULL, quarantined_at = NULL
+            WHERE id = :page AND retired_at IS NULL
+            """
+        ),
+        {"page": page_id},
+    )
 
 
 def renew(connection: Connection, pages: Sequence[QueuedPage], *, lease: timedelta) -> set[PageId]:
