@@ -39,7 +39,7 @@ from llmwiki.compiler.packs import fit_pack, request_tokens
 from llmwiki.compiler.recipe import recipe_hash
 from llmwiki.domain import Record, RunId, StoppedReason, TopicSources, Usage
 from llmwiki.ports import Generator
-from llmwiki.store import drift, ledger, queue, runs
+from llmwiki.store import collections, drift, ledger, queue, runs
 from llmwiki.store.queue import QueueCounts, QueuedPage, QueueFilter
 
 JOB = "compile-drain"
@@ -50,6 +50,8 @@ def run(context: JobContext) -> JobResult:
     """Drain the queue; a dry run tells what would be compiled, in which order, at what cost."""
     if context.run_id is None:
         return _foretell(context)
+    for collection in context.options.collections:
+        collections.require_embedder(collection, context.app.embedder.identity)
     budgeted = _affordable(context.app, _waiting(context), _calls_tonight(context))
     if context.options.via is Via.BATCH:
         return _run_by_batch(context, context.run_id, budgeted)

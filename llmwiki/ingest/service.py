@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from llmwiki.config import IngestSettings
 from llmwiki.domain import Collection
-from llmwiki.errors import ConfigurationError, DocumentError
+from llmwiki.errors import DocumentError
 from llmwiki.ingest.application import apply_document
 from llmwiki.ingest.gathering import Gathered, gather
 from llmwiki.ingest.planning import IngestPlan
@@ -108,7 +108,7 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
     with engine.connect() as connection:
         known = collections.find_collection(connection, name, owner)
     if known is not None:
-        _require_embedder(known, embedder)
+        collections.require_embedder(known, embedder.identity)
     gathered = gather(engine, settings, roots, known, allow_shrink=allow_shrink)
     collection = known or _create_collection(engine, embedder, name, owner)
     problems = list(gathered.problems)
@@ -146,16 +146,6 @@ def _create_collection(engine: Engine, embedder: Embedder, name: str, owner: str
         collection = collections.create_collection(connection, name, owner, embedder.identity)
         connection.commit()
     return collection
-
-
-def _require_embedder(collection: Collection, embedder: Embedder) -> None:
-    if collection.embedder != embedder.identity:
-        raise ConfigurationError(
-            f"collection {collection.name!r} was embedded with {collection.embedder.name} "
-            f"({collection.embedder.dimension} dimensions), but {embedder.identity.name} "
-            f"({embedder.identity.dimension}) is configured; configure the former, or run "
-            f"`llmwiki reembed --collection {collection.name}` to change over"
-        )
 
 
 def _prepare_all(

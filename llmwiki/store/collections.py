@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, RowMapping, func, insert, select, text, update
 
 from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
-from llmwiki.errors import UnknownNameError
+from llmwiki.errors import ConfigurationError, UnknownNameError
 from llmwiki.store.tables import CollectionTable
 
 DEFAULT_OWNER = "system"
@@ -91,6 +91,17 @@ def note_ingest(connection: Connection, collection: Collection) -> None:
         .where(CollectionTable.id == collection.id)
         .values(ingested_at=func.now())
     )
+
+
+def require_embedder(collection: Collection, embedder: EmbedderIdentity) -> None:
+    """Raise ConfigurationError where the collection's vectors come from another embedder."""
+    if collection.embedder != embedder:
+        raise ConfigurationError(
+            f"collection {collection.name!r} was embedded with {collection.embedder.name} "
+            f"({collection.embedder.dimension} dimensions), but {embedder.name} "
+            f"({embedder.dimension}) is configured; configure the former, or run "
+            f"`llmwiki reembed --collection {collection.name}` to change over"
+        )
 
 
 def refresh_statistics(connection: Connection) -> None:

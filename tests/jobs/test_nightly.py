@@ -8,6 +8,7 @@ from sqlalchemy import Engine, text
 
 from jobs import exit_codes, nightly
 from jobs.runner import JobContext, JobResult
+from llmwiki.providers.hashing_embedder import HashingEmbedder
 from tests.support.wiki import Wiki, prose, write_tree
 
 FILES = {
@@ -225,3 +226,14 @@ def test_an_empty_folder_never_empties_the_wiki(wiki: Wiki) -> None:
     write_tree(wiki.folder, {})
     assert wiki.night().facts["drain"]["compiled"] == 0
     assert wiki.rows("SELECT count(*) FROM page WHERE retired_at IS NULL") == [(4,)]
+
+
+def test_pages_are_never_embedded_by_another_embedder_than_their_collection(wiki: Wiki) -> None:
+    wiki.ingest(FILES)
+    other = Wiki(wiki.engine, wiki.folder, wiki.settings)
+    other.app.embedder = HashingEmbedder(dimension=32)
+    other.collection = wiki.collection
+    result = other.night()
+    assert result.exit_code == exit_codes.ERROR
+    assert "llmwiki reembed --collection docs" in result.facts["drain"]["error"]
+    assert wiki.rows("SELECT DISTINCT vector_dims(vector) FROM embedding") == [(256,)]
