@@ -1,6 +1,7 @@
 """The rows that the overview keeps: a page for each topic, the contents page, the links."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -9,6 +10,17 @@ from llmwiki.domain import Collection, PageId, TopicId
 from llmwiki.store.page_writing import page_search_vector
 from llmwiki.store.pages import OVERVIEW_SLUG
 from llmwiki.store.tables import PageLinkTable, PageTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How much of a table of contents has a text, and how much of that is out of date."""
+
+    topics: int
+    compiled: int
+    stale: int
+    """Compiled, and served with their last text although their sources moved."""
+    never_compiled: int
 
 
 def add_pages(
@@ -89,6 +101,24 @@ def save_overview(
         {"collection": collection.id, "slug": OVERVIEW_SLUG},
     ).scalar_one()
     return PageId(known), False
+
+
+def coverage(connection: Connection, collection: Collection) -> Coverage:
+    """Count the live topics of the collection by the state of their pages."""
+    row = connection.execute(
+        text(
+            """
+            SELECT count(*) AS topics,
+                   count(compiled_at) AS compiled,
+                   count(*) FILTER (WHERE stale AND compiled_at IS NOT NULL) AS stale,
+                   count(*) FILTER (WHERE compiled_at IS NULL) AS never_compiled
+            FROM page
+            WHERE collection_id = :collection AND kind = 'page' AND retired_at IS NULL
+            """
+        ),
+        {"collection": collection.id},
+    ).one()
+    return Coverage(**row._mapping)  # noqa: SLF001 - SQLAlchemy's public accessor
 
 
 def relink(connection: Connection, collection: Collection, *, siblings: int) -> None:
