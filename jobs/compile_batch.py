@@ -86,7 +86,7 @@ class BatchDrain:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What services said of batches that they refused as a whole."""
+        """Tell of batches that as a whole were refused, or are not to be had."""
         return tuple(self.collector.report.errors)
 
     def facts(self) -> dict[str, object]:

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from llmwiki.compiler.answer import read_answer
 from llmwiki.compiler.batch_pages import VIA, BatchPages
-from llmwiki.compiler.batch_results import RequestResult, read_results
+from llmwiki.compiler.batch_results import BatchResults, RequestResult, read_results
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.compiler.page import draft_of
 from llmwiki.domain import Collection, Generation, RunId, TopicSources, Usage
@@ -30,6 +30,7 @@ FINISHED = frozenset({"completed", "expired", "cancelled", "failed"})
 GIVE_UP_AFTER = timedelta(days=7)
 """A batch that its service does not know may show again with the right key; so long it may."""
 
+_LOST = "the service does not know it, or not its files"
 _MISSING = RequestResult(outcome="missing", problem="the batch has no answer to this request")
 
 
@@ -45,7 +46,7 @@ class CollectionReport:
     ignored_lines: int = 0
     usage: Usage = field(default_factory=Usage)
     errors: list[str] = field(default_factory=list)
-    """What services said of batches that they refused as a whole."""
+    """Of batches that as a whole were refused, or are not to be had."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,34 +85,39 @@ class BatchCollector:
                 connection.commit()
             log.info("batch.pending", batch=batch.id, status=known.status)
             return
-        files = [] if known is None else self._files(known)
-        if known is None or files is None:
-            if batch.age < GIVE_UP_AFTER:
-                log.warning("batch.unknown_to_service", batch=batch.id)
-                return
-            error, files, status = "the service does not know the batch any more", [], None
+        results = None if known is None else self._results(batch, known)
+        if known is not None and results is not None:
+            self._collect(batch, requests, results, status=known.status, error=known.error)
+        elif batch.age < GIVE_UP_AFTER:
+            self.report.errors.append(f"batch {batch.id}: {_LOST}; the next run asks again")
         else:
-            error, status = known.error, known.status
-        self._collect(batch, requests, files, status=status, error=error)
+            nothing = BatchResults(by_id={}, ignored=0)
+            self._collect(batch, requests, nothing, status=None, error=_LOST)
 
-    def _files(self, known: ServiceBatch) -> list[bytes] | None:
-        """Return what files there are, the answers first; None when one has disappeared."""
+    def _results(self, batch: StoredBatch, known: ServiceBatch) -> BatchResults | None:
+        """Read what files there are, the answers first; None when one is not to be had."""
         ids = [each for each in (known.output_file_id, known.error_file_id) if each]
         contents = [self.service.read(each) for each in ids]
         found = [content for content in contents if content is not None]
-        return found if len(found) == len(ids) else None
+        if len(found) < len(ids):
+            return None
+        with self.engine.connect() as connection:
+            expected = batches.custom_ids(connection, batch)
+        try:
+            return read_results(found, expected)
+        except InvalidAnswerError as error:
+            log.warning("batch.unreadable", batch=batch.id, error=str(error))
+            return None
 
     def _collect(
         self,
         batch: StoredBatch,
         requests: Sequence[SentRequest],
-        files: Sequence[bytes],
+        results: BatchResults,
         *,
         status: str | None,
         error: str,
     ) -> None:
-        with self.engine.connect() as connection:
-            results = read_results(files, batches.custom_ids(connection, batch))
         for request in requests:
             result = results.by_id.get(request.custom_id, _MISSING)
             if result is _MISSING and status in {"expired", "cancelled", "failed"}:
@@ -131,7 +137,7 @@ class BatchCollector:
         self.report.batches += 1
         self.report.ignored_lines += results.ignored
         if is_failed:
-            self.report.errors.append(error or "the service refused the batch")
+            self.report.errors.append(error or f"batch {batch.id}: the service refused it")
         log.info("batch.collected", batch=batch.id, status=status, ignored=results.ignored)
 
     def _take_result(self, batch: StoredBatch, request: SentRequest, result: RequestResult) -> None:

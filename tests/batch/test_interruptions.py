@@ -15,6 +15,7 @@ from tests.support.batch_server import BatchServer, Fault
 
 MakeWiki = Callable[..., BatchWiki]
 CHECKOUT = Path(__file__).parents[2]
+REFUSED_LINE = {"error": {"message": "no"}}
 WRITTEN = [seam for seam in SUBMISSION if seam != "before the row"]
 
 
@@ -89,8 +90,35 @@ def test_an_interrupted_collection_goes_on_and_writes_no_page_twice(
     interrupt(wiki, seam)
     result = wiki.by_batch()
     assert (result.facts["ignored_lines"], result.facts["submitted_requests"]) == (0, 0)
+    assert result.facts["given_back"] == 0
     assert_written_once(wiki)
     assert_sent_once(wiki, server)
+
+
+def test_an_interrupted_collection_counts_no_failure_twice(
+    make_wiki: MakeWiki, server: BatchServer
+) -> None:
+    wiki = make_wiki()
+    wiki.ingest(FILES)
+    wiki.by_batch()
+    server.finish(answered=0, errors=dict.fromkeys(range(3), REFUSED_LINE))
+    interrupt(wiki, "before the first unit")
+    assert wiki.by_batch(budget=0).facts["failed"] == 5
+    assert wiki.rows("SELECT DISTINCT attempts FROM page WHERE kind = 'page'") == [(1,)]
+
+
+def test_an_interrupted_collection_writes_no_page_twice_that_is_stale_again(
+    make_wiki: MakeWiki, server: BatchServer
+) -> None:
+    wiki = make_wiki()
+    wiki.ingest(FILES)
+    wiki.by_batch()
+    server.finish()
+    wiki.ingest({name: text.replace("3 keeps", "3 loses") for name, text in FILES.items()})
+    interrupt(wiki, "before the first unit")
+    assert wiki.by_batch(budget=0).facts["compiled"] == 5
+    assert wiki.rows("SELECT DISTINCT revision FROM page WHERE kind = 'page'") == [(2,)]
+    assert len(wiki.stale()) == 8
 
 
 def test_units_of_a_batch_that_was_never_written_are_spent_and_its_pages_are_free(

@@ -26,6 +26,8 @@ def test_one_run_sends_and_the_next_writes_the_pages(
     assert sent.facts["chat_calls"] == server.requests == 3
     assert wiki.generators() == {"extractive": 8}
     assert wiki.outcomes() == {None: 3}
+    kept = "SELECT count(*) FROM page WHERE lease_until > now() + interval '25 hours'"
+    assert wiki.rows(kept) == [(8,)]
 
     server.finish()
     collected = wiki.by_batch()
