@@ -21,7 +21,7 @@ import numpy as np
 
 from llmwiki.config import IngestSettings
 from llmwiki.ingest.chunking import chunk_document
-from llmwiki.ingest.plain import parse_plain
+from llmwiki.parsing.plain import parse_plain
 from llmwiki.ports import Embedder
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.providers.minilm import open_minilm

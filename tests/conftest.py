@@ -12,6 +12,7 @@ from sqlalchemy import Engine, create_engine, make_url, text
 
 from llmwiki.store import migrations
 from llmwiki.store.embedded import EmbeddedServer
+from tests.support.wiki import Wiki
 
 SERVER_VARIABLE = "LLMWIKI_TEST_DATABASE_URL"
 FOLDER_VARIABLE = "LLMWIKI_TEST_SERVER_FOLDER"
@@ -118,10 +119,8 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def wiki(engine: Engine, tmp_path: Path) -> "Wiki":
+def wiki(engine: Engine, tmp_path: Path) -> Wiki:
     """A collection over an empty folder, driven as the jobs drive it."""
-    from tests.support.wiki import Wiki  # noqa
-
     return Wiki(engine, tmp_path)
 
 

@@ -7,8 +7,9 @@ neither, so that it changes the one passage that holds it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from llmwiki.ingest.chunked import ChunkedSection, Passage
 from llmwiki.ingest.cutting import TOLERANCE, cut_block
-from llmwiki.ingest.parsed import Block, ChunkedSection, ParsedDocument, Passage, Section
+from llmwiki.parsing.parsed import Block, ParsedDocument, Section
 from llmwiki.text.hashing import content_hash
 from llmwiki.text.tokens import count_tokens
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import assert_never
 
-from llmwiki.ingest.parsed import Block
+from llmwiki.parsing.parsed import Block
 from llmwiki.text.tokens import count_tokens
 
 TOLERANCE = 1.5

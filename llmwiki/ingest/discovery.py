@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from llmwiki.errors import DocumentError
-from llmwiki.ingest.formats import format_of
 from llmwiki.ingest.roots import check_roots
+from llmwiki.parsing.formats import format_of
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from llmwiki.config import IngestSettings
 from llmwiki.ingest.changes import SectionValues
+from llmwiki.ingest.chunked import ChunkedSection
 from llmwiki.ingest.chunking import chunk_document
 from llmwiki.ingest.metadata import determine_metadata
-from llmwiki.ingest.parsed import PARSER_VERSION, ChunkedSection, ParsedDocument
-from llmwiki.ingest.parsers import parse
+from llmwiki.parsing.parsed import PARSER_VERSION, ParsedDocument
+from llmwiki.parsing.parsers import parse
 from llmwiki.store.chunks import ChunkValues
 from llmwiki.store.documents import DocumentValues
 from llmwiki.store.embeddings import embedding_text

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llmwiki.ingest.chunked import ChunkedSection
 from llmwiki.ingest.chunking import chunk_document
-from llmwiki.ingest.markdown import parse_markdown
-from llmwiki.ingest.parsed import Block, BlockKind, ChunkedSection, ParsedDocument, Section
+from llmwiki.parsing.markdown.parser import parse_markdown
+from llmwiki.parsing.parsed import Block, BlockKind, ParsedDocument, Section
 from llmwiki.text.hashing import content_hash
 from llmwiki.text.tokens import count_tokens
 

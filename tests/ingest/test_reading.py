@@ -6,7 +6,8 @@ import pytest
 
 from llmwiki.errors import DocumentError
 from llmwiki.ingest.discovery import SourceFile
-from llmwiki.ingest.reading import decode, read_source
+from llmwiki.ingest.reading import read_source
+from llmwiki.parsing.decoding import decode
 
 
 def source(location: Path) -> SourceFile:

@@ -1,0 +1,1 @@
+"""HTML pages, without their furniture."""

@@ -1,0 +1,1 @@
+"""Markdown and MDX, with the dialects of Hugo, MkDocs, Docusaurus and MyST."""

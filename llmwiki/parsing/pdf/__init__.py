@@ -1,0 +1,1 @@
+"""The text of PDF files (an extra)."""

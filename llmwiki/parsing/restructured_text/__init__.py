@@ -1,0 +1,1 @@
+"""reStructuredText, with the directives and roles of Sphinx."""
