@@ -19,8 +19,8 @@ from llmwiki.domain import (
     TopicSources,
 )
 from llmwiki.ingest.chunking import chunk_document
-from llmwiki.ingest.parsers import parse
 from llmwiki.ingest.preparation import breadcrumb_of
+from llmwiki.parsing.parsers import parse
 from llmwiki.text.hashing import normalise
 from llmwiki.text.tokens import count_tokens
 from tests.replay.histories import clone
