@@ -51,6 +51,8 @@ class LedgerCall:
 # A call of a run that ended, or that is older than any request may last, will not be settled.
 _STATE = """
     CASE WHEN c.settled_at IS NOT NULL THEN 'settled'
+         WHEN EXISTS (SELECT 1 FROM batch_request q WHERE q.call_id = c.id AND q.outcome IS NULL)
+         THEN 'in-flight'
          WHEN r.finished_at IS NOT NULL OR c.reserved_at < clock_timestamp() - :patience
          THEN 'lost' ELSE 'in-flight' END
 """

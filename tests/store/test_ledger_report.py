@@ -111,3 +111,23 @@ def test_the_last_calls_come_first(engine: Engine, meter: LedgerMeter) -> None:
     assert (before.outcome, before.http_status) == ("answered", 200)
     assert (before.input_tokens, before.output_tokens) == (30, 7)
     assert newest.id > before.id
+
+
+def test_a_unit_of_a_running_batch_is_in_flight_and_not_lost(
+    engine: Engine, meter: LedgerMeter
+) -> None:
+    call(meter, "chat", "compile", settle=False)
+    with engine.connect() as connection:
+        connection.execute(
+            text(
+                """WITH b AS (INSERT INTO batch (token, collection_ids, service, generator, state)
+                              VALUES ('t', '{}', 's', '{}', 'submitted') RETURNING id)
+                   INSERT INTO batch_request (batch_id, custom_id, call_id, line, pages, page_count)
+                   SELECT b.id, 'c', call.id, '', '[]', 1 FROM b, call"""
+            )
+        )
+        connection.execute(text("UPDATE call SET reserved_at = now() - interval '1 hour'"))
+        connection.commit()
+    chat = figures(engine)["chat"]
+    assert (chat.in_flight, chat.lost) == (1, 0)
+    assert [each.state for each in calls(engine)] == ["in-flight"]
