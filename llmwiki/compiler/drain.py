@@ -274,6 +274,8 @@ class Drain:
             self._renew_leases(when_due=True)
             if page.page_id in self._open:
                 self._finish(page, sources, generation, len(pack))
+            else:
+                self._record_lost(page)
 
     def _finish(
         self, page: QueuedPage, sources: TopicSources, generation: Generation, pack_size: int
@@ -319,12 +321,17 @@ class Drain:
                 retry_after=self.settings.retry_after,
                 max_attempts=self.settings.max_attempts,
             ):
-                self.finisher.record(connection, page, {"status": "lease-lost"})
-                connection.commit()
+                self._record_lost(page)
                 return
             self.finisher.record_failure(connection, page, error)
             connection.commit()
         self._tally.failed += 1
+
+    def _record_lost(self, page: QueuedPage) -> None:
+        """Record that what was paid for is discarded: another worker has the page."""
+        with self.engine.connect() as connection:
+            self.finisher.record(connection, page, {"status": "lease-lost"})
+            connection.commit()
 
     def _count_failure_of_service(self) -> None:
         self._tally.service_failures_in_a_row += 1

@@ -64,7 +64,8 @@ class Storm:
     server_url: str
     seed: int
     kills: Counter[str] = field(default_factory=Counter)
-    _started: int = 0
+    _running: list[_Drain] = field(default_factory=list, init=False)
+    _started: int = field(default=0, init=False)
     _chance: random.Random = field(init=False)
     _orders: Iterator[str] = field(init=False)
 
@@ -81,7 +82,7 @@ class Storm:
         Now and then the check looks at what they do, while they do it.
         """
         wanted = self.kills.total() + kills
-        running: list[_Drain] = []
+        running = self._running
         idle = 0
         while self.kills.total() < wanted and idle < DRAINS:
             while len(running) < DRAINS:
@@ -91,7 +92,12 @@ class Storm:
                 idle = 0 if self._count(drain) else idle + 1
                 if self.kills.total() % KILLS_BETWEEN_CHECKS == 0:
                     check()
-        for drain in running:
+        self.stop()
+
+    def stop(self) -> None:
+        """Kill the drains that run."""
+        while self._running:
+            drain = self._running.pop()
             drain.process.kill()
             drain.process.join(PATIENCE)
             self._count(drain)
@@ -114,9 +120,12 @@ class Storm:
         """Let the time of all leases pass, and four drains run to their end."""
         self.expire_leases()
         self._change("UPDATE page SET not_before = NULL")
-        running = [self._start(None, cap) for _ in range(DRAINS)]
-        for drain in running:
+        self._running.extend([self._start(None, cap) for _ in range(DRAINS)])
+        while self._running:
+            drain = self._running[0]
             drain.process.join(PATIENCE)
+            assert drain.process.exitcode is not None, "a drain hangs"
+            self._running.remove(drain)
             assert drain.process.exitcode == 0, f"a drain ended with {drain.process.exitcode}"
 
     def expire_leases(self) -> None:

@@ -96,6 +96,7 @@ def rounds(engine: Engine, database_url: str, tmp_path: Path) -> Iterator[Rounds
         settings = settings_for(server.url, CALLS_A_ROUND, "key")
         storm = Storm(engine=engine, database_url=database_url, server_url=server.url, seed=SEED)
         yield Rounds(Wiki(engine, tmp_path, settings), server, storm)
+        storm.stop()
 
 
 def test_no_call_is_too_many_and_no_page_is_lost(rounds: Rounds, kills: int) -> None:

@@ -92,6 +92,26 @@ def test_what_a_zombie_brings_back_is_discarded_and_recorded(
     assert wiki.rows("SELECT count(*) FROM page WHERE lease_until > now()") == [(3,)]
 
 
+def test_what_is_lost_while_the_answer_is_being_written_is_recorded_as_well(
+    wiki: Wiki, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quarter of the lease has passed, so that it is renewed between two pages."""
+    wiki.drain(budget=0)
+    monkeypatch.setattr("llmwiki.compiler.drain.SHARE_OF_LEASE", 1e9)
+    taken: list[str] = []
+
+    def answer_late(request: dict[str, Any]) -> str:
+        if not taken:
+            taken.extend(take_over(wiki))
+        return write_pages(request)
+
+    server.answerer = answer_late
+    result = wiki.drain()
+
+    assert (result.facts["compiled"], result.facts["failed"]) == (3, 0)
+    assert statuses(wiki) == {"compiled": 6 + 3, "lease-lost": 3}
+
+
 def test_a_failure_of_a_zombie_counts_no_attempt(wiki: Wiki, server: ChatServer) -> None:
     taken: list[str] = []
 
