@@ -145,6 +145,24 @@ NIGHTS = (
 
 SINGLE_NIGHTS = (
     SyntheticNight(
+        name="three files pass their names on",
+        edit=together(
+            delete("old/two.md"),
+            move("old/one.md", "old/two.md"),
+            move("old/alike.md", "old/one.md"),
+        ),
+        marks={},
+        retired=frozenset({"old/two"}),
+    ),
+    SyntheticNight(
+        name="a file moved, and another in its place",
+        edit=together(
+            move("old/one.md", "new/one.md"),
+            create("old/one.md", page("Elsewhere", section("First", "e1", "e2", "e3"))),
+        ),
+        marks={"old/one-2": NEW},
+    ),
+    SyntheticNight(
         name="two files swap their names",
         edit=swap("guide/install.md", "guide/log.md"),
         marks={},

@@ -47,7 +47,7 @@ class NightReport:
 class Replay:
     """One collection, the folder that it is compiled from, and the oracle that watches it."""
 
-    app: App
+    app: App = field(repr=False)
     folder: Path
     name: str
     oracle: Oracle = field(default_factory=Oracle, repr=False)
@@ -190,6 +190,7 @@ _NONE = Judgement(
     retired=frozenset(),
     open_choices=0,
     needless=0,
+    kept_apart=(),
     faults=(),
 )
 

@@ -41,6 +41,9 @@ class Judgement:
     little, or with one that has a page of its own under the address of its place."""
     needless: int
     """Topics that need a compile although some page says just that: the identities cost it."""
+    kept_apart: tuple[str, ...]
+    """Pages that belong with another topic than they were given. It costs no compile where
+    ``needless`` is 0: files that swapped their names and were edited as well look like edits."""
     faults: tuple[str, ...]
 
 
@@ -62,20 +65,20 @@ class Oracle:
         live = {slug for slug, page in self.pages.items() if not page.retired}
         ties = _ties(self._recognisable(claimed), today)
         apart = list(_kept_apart(ties, slugs))
-        faults_of_identity = [
+        kept_apart = [
             f"{slug}: shares {tie.shared} passages with {slugs[number]} and was kept from it"
             for slug, number, tie in apart
             if tie.binding and not self._begins_in_place(slugs[number], today[number])
         ]
-        faults = [*faults_of_identity, *self._wrong_reasons(claimed, reasons)]
         marked = {slug for slug, topic in claimed.items() if self._needs_compile(slug, topic)}
         return Judgement(
             marked=frozenset(marked),
             new=frozenset(claimed.keys() - self.pages.keys()),
             retired=frozenset(live - claimed.keys()),
-            open_choices=_equals(ties, slugs) + len(apart) - len(faults_of_identity),
+            open_choices=_equals(ties, slugs) + len(apart) - len(kept_apart),
             needless=self._needless(today, marked),
-            faults=tuple(faults),
+            kept_apart=tuple(kept_apart),
+            faults=tuple(self._wrong_reasons(claimed, reasons)),
         )
 
     def go_on(self, today: Sequence[TopicText], slugs: Sequence[str]) -> None:

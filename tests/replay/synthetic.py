@@ -53,6 +53,12 @@ def write_tree(folder: Path) -> None:
         write(folder, path, content)
 
 
+def restore_tree(folder: Path) -> None:
+    """Put the folder into the state of the first night."""
+    shutil.rmtree(folder, ignore_errors=True)
+    write_tree(folder)
+
+
 def write(folder: Path, path: str, content: str) -> None:
     """Write one document."""
     location = folder / path
@@ -77,6 +83,7 @@ _FIRST_TREE = {
     ),
     "guide/log.md": page("Changes", *(section(f"Day {n}", f"day{n}") for n in range(4))),
     "old/one.md": page("One", section("First", "o1", "o2"), section("Second", "o3")),
+    "old/alike.md": page("One", section("First", "a1", "a2"), section("Second", "a3")),
     "old/two.md": page("Two", section("First", "t1", "t2"), section("Second", "t3", "t4")),
     **{f"notes/{animal}.md": page("Animal", paragraph(animal)) for animal in ("gnu", "hen")},
     "notes/hog.md": f"---\ntitle: Hog\n---\n\n{paragraph('hog')}\n",
