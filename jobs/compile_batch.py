@@ -15,8 +15,8 @@ from llmwiki.compiler.batch_collection import BatchCollector
 from llmwiki.compiler.batch_pages import BatchPages
 from llmwiki.compiler.batch_sending import BatchSender
 from llmwiki.compiler.batch_submission import BatchSubmitter
-from llmwiki.compiler.drain import DrainReport
 from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.tally import DrainReport
 from llmwiki.config import GeneratorSettings
 from llmwiki.domain import RunId, StoppedReason, Usage
 from llmwiki.errors import (

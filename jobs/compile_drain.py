@@ -8,8 +8,6 @@ provider's batch service, and collects those of earlier runs. Run it as
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil
 
 import typer
 
@@ -25,34 +23,27 @@ from jobs.entry import (
     ViaOption,
     run_and_print,
 )
+from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages_for, waiting_pages
 from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
-from llmwiki.compiler.drain import (
-    Drain,
-    DrainReport,
-    gather_sources,
-    is_unchanged,
-    plan_requests,
-)
+from llmwiki.compiler.drain import Drain
 from llmwiki.compiler.finishing import PageFinisher
-from llmwiki.compiler.packs import fit_pack, request_tokens
-from llmwiki.compiler.recipe import recipe_hash
-from llmwiki.domain import Record, RunId, StoppedReason, TopicSources, Usage
+from llmwiki.compiler.tally import DrainReport
+from llmwiki.domain import Record, RunId, StoppedReason, Usage
 from llmwiki.ports import Generator
-from llmwiki.store import collections, drift, ledger, queue, runs
-from llmwiki.store.queue import QueueCounts, QueuedPage, QueueFilter
+from llmwiki.store import collections, queue, runs
+from llmwiki.store.queue import QueueCounts
 
 JOB = "compile-drain"
-MOST_LISTED = 20
 
 
 def run(context: JobContext) -> JobResult:
     """Drain the queue; a dry run tells what would be compiled, in which order, at what cost."""
     if context.run_id is None:
-        return _foretell(context)
+        return foretell_drain(context)
     for collection in context.options.collections:
         collections.require_embedder(collection, context.app.embedder.identity)
-    budgeted = _affordable(context.app, _waiting(context), _calls_tonight(context))
+    budgeted = affordable_pages(context.app, waiting_pages(context), calls_tonight(context))
     if context.options.via is Via.BATCH:
         return _run_by_batch(context, context.run_id, budgeted)
     reports = [
@@ -68,11 +59,11 @@ def run(context: JobContext) -> JobResult:
 def _run_by_batch(context: JobContext, run_id: RunId, budgeted: int) -> JobResult:
     """Collect before anything is claimed, so that no page is asked for a second time."""
     app = context.app
-    which = _filter(context, app.generator, drafts=False)
+    which = pages_for(context, app.generator, drafts=False)
     with compile_batch.open_batch_drain(context, run_id, which) as by_batch:
         by_batch.collect()
         drafts = _drain(context, run_id, app.drafts, drafts=True)
-        by_batch.submit(calls=_calls_tonight(context))
+        by_batch.submit(calls=calls_tonight(context))
         report = _total([drafts, by_batch.report()])
         payload = _record(context, run_id, report, {"budgeted": budgeted, **by_batch.facts()})
         lines = by_batch.lines(payload)
@@ -123,7 +114,7 @@ def _drain(
         settings=settings,
         packing=app.packing if is_model else None,
         clock=app.clock,
-        which=_filter(context, generator, drafts=drafts),
+        which=pages_for(context, generator, drafts=drafts),
         deadline=(
             None
             if settings.deadline is None
@@ -131,47 +122,6 @@ def _drain(
         ),
     )
     return drain.run()
-
-
-def _filter(context: JobContext, generator: Generator, *, drafts: bool) -> QueueFilter:
-    is_model = generator.identity.kind == "model"
-    return QueueFilter(
-        may_replace_model=is_model or (context.options.force and not drafts),
-        outdated_text_only=drafts,
-        only=context.options.page,
-    )
-
-
-def _waiting(context: JobContext) -> list[QueuedPage]:
-    """Return the queue as it is, or as a night's sweep would leave it: that one is rolled back."""
-    generator = context.app.generator.identity
-    with context.app.engine.connect() as connection:
-        if context.options.dry_run and context.after_sweep:
-            collections, recipe = context.options.collections, recipe_hash(generator)
-            drift.sweep(connection, collections, recipe, generator.kind, write=True)
-        return queue.peek(
-            connection,
-            context.options.collections,
-            _filter(context, context.app.generator, drafts=False),
-        )
-
-
-def _calls_tonight(context: JobContext) -> int:
-    """Return the chat calls that this run may still spend."""
-    app = context.app
-    with app.engine.connect() as connection:
-        states = [
-            ledger.budget_state(connection, counter, app.limits)
-            for counter in ("chat", "chat/compile")
-        ]
-    left = min(state.remaining for state in states)
-    return left if context.options.budget is None else min(left, context.options.budget)
-
-
-def _affordable(app: App, waiting: Sequence[QueuedPage], calls: int) -> int:
-    if app.generator.identity.kind == "extractive":
-        return len(waiting)
-    return min(len(waiting), calls * app.packing.max_pages)
 
 
 def _total(reports: Sequence[DrainReport]) -> DrainReport:
@@ -215,86 +165,6 @@ def _exit_code(report: DrainReport) -> int:
     }
     failures = exit_codes.FAILURES if report.failed else exit_codes.DONE
     return exit_codes.worst((failures, early.get(report.stopped_reason, exit_codes.DONE)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
-    """What a drain would do: the pages and their requests in order, and the nights to go."""
-
-    pages: tuple[QueuedPage, ...]
-    packs: tuple[tuple[TopicSources, ...], ...]
-    """One for each request; none where no service is asked."""
-    calls_tonight: int
-    calls_per_night: int
-
-    @property
-    def nights(self) -> int:
-        """Nights to go, tonight included."""
-        missing = len(self.packs) - self.calls_tonight
-        if missing <= 0:
-            return 1 if self.pages else 0
-        return 1 + ceil(missing / max(1, self.calls_per_night))
-
-
-def _forecast(context: JobContext) -> Forecast:
-    """Plan the real requests over the real sources, as the drain will if nothing fails."""
-    app, waiting = context.app, _waiting(context)
-    with app.engine.connect() as connection:
-        sources = gather_sources(connection, waiting)
-    identity = app.generator.identity
-    pages = [page for page in waiting if not is_unchanged(page, sources[page.page_id], identity)]
-    is_model = identity.kind == "model"
-    return Forecast(
-        pages=tuple(pages),
-        packs=tuple(plan_requests(pages, sources, app.packing, {})) if is_model else (),
-        calls_tonight=_calls_tonight(context),
-        calls_per_night=app.settings.budget.chat_calls_per_night,
-    )
-
-
-def _foretell(context: JobContext) -> JobResult:
-    forecast = _forecast(context)
-    pages, calls = forecast.pages, len(forecast.packs)
-    limit = context.app.packing.max_input_tokens
-    packs = [
-        {
-            "pages": len(pack),
-            "input_tokens": request_tokens([each.sources for each in fit_pack(pack, limit)]),
-        }
-        for pack in forecast.packs
-    ]
-    facts = {
-        "would_compile": [
-            {"page": page.topic.key, "reasons": list(page.reasons), "tokens": page.tokens}
-            for page in pages
-        ],
-        "packs": packs,
-        "chat_calls_needed": calls,
-        "chat_calls_tonight": forecast.calls_tonight,
-        "nights": forecast.nights,
-    }
-    lines = [
-        *_shorten(
-            [f"would compile {page.topic.key} ({', '.join(page.reasons)})" for page in pages]
-        ),
-        *_shorten(
-            [
-                f"call {number}: {pack['pages']} pages, {pack['input_tokens']} tokens of input"
-                for number, pack in enumerate(packs, start=1)
-            ]
-        ),
-    ]
-    lines.append(
-        f"compile drain: {len(pages)} stale, {calls} chat calls needed, "
-        f"{forecast.calls_tonight} free tonight, about {forecast.nights} night(s)"
-    )
-    return JobResult(exit_code=exit_codes.DONE, facts=facts, lines=tuple(lines))
-
-
-def _shorten(lines: list[str]) -> list[str]:
-    if len(lines) <= MOST_LISTED:
-        return lines
-    return [*lines[:MOST_LISTED], f"… and {len(lines) - MOST_LISTED} more"]
 
 
 def command(  # noqa: PLR0913 - the options of a command line

@@ -9,10 +9,18 @@ import tomllib
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -79,7 +87,9 @@ class GeneratorSettings(_Section):
     model: str | None = Field(None, description="Required for provider openai.")
     base_url: str | None = None
     api_key: SecretStr | None = None
-    request_timeout: float = Field(120.0, gt=0, description="Seconds for one HTTP attempt.")
+    request_timeout: float = Field(
+        600.0, gt=0, description="Seconds for one HTTP attempt; an answer of many pages takes long."
+    )
     max_attempts: int = Field(6, ge=1, description="HTTP attempts for one request at most.")
     pages_per_call: int = Field(20, ge=1, description="Topics in one request; 1 switches it off.")
     max_input_tokens: int = Field(
@@ -145,7 +155,10 @@ class CompileSettings(_Section):
 
     max_attempts: int = Field(3, ge=1, description="Failures before a page is quarantined.")
     retry_after: timedelta = Field(timedelta(hours=12), description="Wait after a failure.")
-    lease: timedelta = Field(timedelta(minutes=30), description="Longest time for one pack.")
+    lease: timedelta = Field(
+        timedelta(hours=2, minutes=30),
+        description="Longer than one request with all its attempts and waits can take.",
+    )
     deadline: timedelta | None = Field(None, description="Stop claiming after this long.")
     gate: GateLimits = GateLimits()
 
@@ -177,6 +190,17 @@ class Settings(BaseSettings):
     compile: CompileSettings = CompileSettings()
     schedule: ScheduleSettings = ScheduleSettings()
 
+    @model_validator(mode="after")
+    def _lease_outlasts_a_request(self) -> Self:
+        needed = longest_request(self.generator)
+        if self.generator.provider != "extractive" and self.compile.lease < needed:
+            message = (
+                f"compile.lease is {self.compile.lease}, but one request can take {needed}: raise "
+                "the lease, or lower generator.request_timeout or generator.max_attempts"
+            )
+            raise ValueError(message)
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -190,6 +214,16 @@ class Settings(BaseSettings):
         del dotenv_settings, file_secret_settings
         toml = TomlConfigSettingsSource(settings_cls, toml_file=config_file())
         return init_settings, env_settings, toml
+
+
+def longest_request(generator: GeneratorSettings) -> timedelta:
+    """Return how long one request can take: every attempt at its limit, and every wait.
+
+    An attempt is given up after the time-out, twice that where its body trickles and then stalls;
+    a provider is waited for 120 seconds at most (see ``providers.retries``).
+    """
+    attempts = generator.max_attempts * (2 * generator.request_timeout + 10)
+    return timedelta(seconds=attempts + (generator.max_attempts - 1) * 120.5)
 
 
 def config_file() -> Path:
@@ -217,7 +251,10 @@ def load_settings() -> Settings:
 def _describe(error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_url=False):
-        key = ".".join(str(part) for part in problem["loc"])
-        variable = "LLMWIKI_" + "__".join(str(part) for part in problem["loc"]).upper()
-        lines.append(f"{key}: {problem['msg']} (set in {config_file()} or {variable})")
+        parts = [str(part) for part in problem["loc"]]
+        variable = "LLMWIKI_" + "__".join(parts).upper()
+        told = problem["msg"].removeprefix("Value error, ")
+        if parts:
+            told = f"{'.'.join(parts)}: {told} (set in {config_file()} or {variable})"
+        lines.append(told)
     return "configuration: " + "; ".join(lines)

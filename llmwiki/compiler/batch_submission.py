@@ -10,8 +10,8 @@ from sqlalchemy import Engine
 from llmwiki.compiler.batch_pages import BatchPages
 from llmwiki.compiler.batch_requests import FileLimits, plan_request, split_files
 from llmwiki.compiler.batch_sending import BatchSender
-from llmwiki.compiler.drain import gather_sources, is_unchanged, plan_requests
 from llmwiki.compiler.packs import PackLimits
+from llmwiki.compiler.requests import gather_sources, is_unchanged, plan_requests
 from llmwiki.config import CompileSettings
 from llmwiki.domain import (
     Collection,

@@ -4,24 +4,22 @@ No transaction is open while a generator or an embedder works. A page that fails
 and stays in the queue; the others go on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
-from typing import Literal
 
 import structlog
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Engine
 
+from llmwiki.compiler.faults import fault_of
 from llmwiki.compiler.finishing import PageFinisher
-from llmwiki.compiler.packs import PackLimits, plan_packs
+from llmwiki.compiler.packs import PackLimits
 from llmwiki.compiler.page import draft_of
-from llmwiki.compiler.recipe import recipe_hash, source_hash
+from llmwiki.compiler.requests import gather_sources, is_unchanged, plan_requests
+from llmwiki.compiler.tally import DrainReport, Tally
 from llmwiki.config import CompileSettings
 from llmwiki.domain import (
     Collection,
     Generation,
-    GeneratorIdentity,
     PageId,
     StoppedReason,
     TopicId,
@@ -31,12 +29,11 @@ from llmwiki.domain import (
 from llmwiki.errors import (
     BudgetExhaustedError,
     InvalidAnswerError,
-    LlmwikiError,
     ProviderError,
     QuotaExhaustedError,
 )
 from llmwiki.ports import Clock, Generator
-from llmwiki.store import chunks, queue
+from llmwiki.store import queue
 from llmwiki.store.queue import QueuedPage, QueueFilter
 
 log = structlog.get_logger()
@@ -51,71 +48,8 @@ SHARE_OF_LEASE = 4
 """Leases are renewed before each request, and in between when this part of them has passed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrainReport:
-    """What a drain did, in pages, and the calls that it spent."""
-
-    compiled: int
-    skipped_unchanged: int
-    failed: int
-    usage: Usage
-    stopped_reason: StoppedReason
-
-
-@dataclass(slots=True)
-class Tally:
-    """Running counts of one drain."""
-
-    compiled: int = 0
-    skipped: int = 0
-    failed: int = 0
-    service_failures_in_a_row: int = 0
-    usage: Usage = field(default_factory=Usage)
-
-
 class _OutageError(Exception):
     """The service is taken to be down."""
-
-
-def gather_sources(
-    connection: Connection, pages: Sequence[QueuedPage]
-) -> dict[PageId, TopicSources]:
-    """Return what the pages are to be compiled from, as it stands now."""
-    found = chunks.topic_sources(connection, [page.topic.id for page in pages])
-    return {
-        page.page_id: TopicSources(topic=page.topic, chunks=found.get(page.topic.id, ()))
-        for page in pages
-    }
-
-
-def is_unchanged(page: QueuedPage, sources: TopicSources, generator: GeneratorIdentity) -> bool:
-    """Tell whether the sources are again what the page was compiled from (a revert)."""
-    return (
-        page.source_hash == source_hash(sources.chunks)
-        and page.recipe_hash == recipe_hash(generator)
-        and page.title_at_compile == page.topic.title
-    )
-
-
-def plan_requests(
-    pages: Sequence[QueuedPage],
-    sources: Mapping[PageId, TopicSources],
-    limits: PackLimits,
-    sizes: Mapping[PageId, int],
-) -> list[tuple[TopicSources, ...]]:
-    """Divide pages, in their order, into requests; ``sizes`` holds the largest pack of some.
-
-    Pages that failed before share no request with others, which a request that fails as a
-    whole would take along.
-    """
-    packs: list[tuple[TopicSources, ...]] = []
-    alike = groupby(
-        pages, lambda page: (page.attempts > 0, sizes.get(page.page_id, limits.max_pages))
-    )
-    for (_, size), group in alike:
-        within = replace(limits, max_pages=min(size, limits.max_pages))
-        packs += plan_packs([sources[page.page_id] for page in group], within)
-    return packs
 
 
 @dataclass(slots=True, kw_only=True)
@@ -150,13 +84,7 @@ class Drain:
             reason = self._run()
         finally:
             self._release([*self._open.values(), *self._set_aside])
-        return DrainReport(
-            compiled=self._tally.compiled,
-            skipped_unchanged=self._tally.skipped,
-            failed=self._tally.failed,
-            usage=self._tally.usage,
-            stopped_reason=reason,
-        )
+        return self._tally.report(reason)
 
     def _run(self) -> StoppedReason:
         try:
@@ -247,7 +175,7 @@ class Drain:
             self._finish_pack(pages, pack, generation)
 
     def _request_failed(self, pages: Sequence[QueuedPage], error: Exception) -> None:
-        fault = _fault_of(error)
+        fault = fault_of(error)
         if fault == "page" and len(pages) > 1:
             # One page is to blame. Halving finds it, and all the others are written.
             log.warning("compile.pack_halved", pages=len(pages), error=str(error))
@@ -290,7 +218,7 @@ class Drain:
                 {"chat_calls": generation.usage.chat_calls, "pages_in_call": pack_size},
             )
         except Exception as error:
-            fault = _fault_of(error)
+            fault = fault_of(error)
             if fault == "all":
                 raise
             self._page_failed(page, error)
@@ -344,18 +272,3 @@ class Drain:
             connection.commit()
         for page in pages:
             self._open.pop(page.page_id, None)
-
-
-def _fault_of(error: Exception) -> Literal["page", "service", "all"]:
-    """Tell what an error is due to: the page at hand, a service, or what every page needs.
-
-    An error that nobody foresaw is the page's, so that it cannot stop the queue every night.
-    """
-    if isinstance(error, BudgetExhaustedError | QuotaExhaustedError):
-        return "all"
-    if isinstance(error, InvalidAnswerError):
-        return "page"
-    if isinstance(error, ProviderError):
-        return "service"
-    is_connection_lost = isinstance(error, DBAPIError) and error.connection_invalidated
-    return "all" if isinstance(error, LlmwikiError) or is_connection_lost else "page"

@@ -174,7 +174,7 @@ def test_a_run_killed_before_it_wrote_its_batch_keeps_its_pages_no_longer_than_a
     wiki = make_wiki()
     wiki.ingest(FILES)
     kill(wiki, server, "before the row")
-    (lease,) = wiki.rows("SELECT max(lease_until) < now() + interval '31 minutes' FROM page")
+    (lease,) = wiki.rows("SELECT max(lease_until) < now() + interval '3 hours' FROM page")
     assert lease == (True,)
     assert server.counts.total() == 0
 

@@ -1,0 +1,28 @@
+"""Tells, purely, what a failure is due to: that decides who pays for it."""
+
+from typing import Literal
+
+from sqlalchemy.exc import DBAPIError
+
+from llmwiki.errors import (
+    BudgetExhaustedError,
+    InvalidAnswerError,
+    LlmwikiError,
+    ProviderError,
+    QuotaExhaustedError,
+)
+
+
+def fault_of(error: Exception) -> Literal["page", "service", "all"]:
+    """Tell what an error is due to: the page at hand, a service, or what every page needs.
+
+    An error that nobody foresaw is the page's, so that it cannot stop the queue every night.
+    """
+    if isinstance(error, BudgetExhaustedError | QuotaExhaustedError):
+        return "all"
+    if isinstance(error, InvalidAnswerError):
+        return "page"
+    if isinstance(error, ProviderError):
+        return "service"
+    is_connection_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return "all" if isinstance(error, LlmwikiError) or is_connection_lost else "page"
