@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from llmwiki.domain import GeneratorIdentity, SourceChunk
-from llmwiki.text.hashing import NORMALISER_VERSION, content_hash, set_hash
+from llmwiki.text.hashing import NORMALISER_VERSION, bag_hash, content_hash
 
 RENDERING_VERSION = "1"
 
@@ -20,5 +20,9 @@ def recipe_hash(generator: GeneratorIdentity) -> str:
 
 
 def source_hash(chunks: Iterable[SourceChunk]) -> str:
-    """Return the hash of what a page is made from: the set of its passages' contents."""
-    return set_hash(chunk.content_hash for chunk in chunks)
+    """Return the hash of what a page is made from: its passages' contents, in any order.
+
+    Repetition counts, as it does for the sweep: the two must agree, or a page would be marked
+    every night and passed over by every drain.
+    """
+    return bag_hash(chunk.content_hash for chunk in chunks)

@@ -43,7 +43,7 @@ def chunk_document(document: ParsedDocument, *, target_tokens: int) -> tuple[Chu
     sections = [section for section in document.sections if section.blocks]
     if not sections and document.sections:
         sections = [_list_headings(document)]
-    return tuple(_chunk_section(section, target_tokens) for section in sections)
+    return tuple(_chunk_section(document.title, section, target_tokens) for section in sections)
 
 
 def _list_headings(document: ParsedDocument) -> Section:
@@ -52,8 +52,9 @@ def _list_headings(document: ParsedDocument) -> Section:
     return Section(path=(document.title,), blocks=(block,))
 
 
-def _chunk_section(section: Section, target: int) -> ChunkedSection:
-    heading = section.path[-1] if section.path else ""
+def _chunk_section(title: str, section: Section, target: int) -> ChunkedSection:
+    # What stands before the first heading has the document's title above it, on pages too.
+    heading = section.path[-1] if section.path else title
     text = _JOINT.join(block.text for block in section.blocks)
     groups = _join_tiny_last(list(_pack(_groups(section.blocks, target), target)), target)
     return ChunkedSection(

@@ -13,9 +13,9 @@ from llmwiki.overview.outline import DocumentOutline, ProposedTopic, SectionOutl
 from llmwiki.overview.reconciliation import KnownTopic, Reconciliation, reconcile
 from llmwiki.overview.topics import propose_topics
 from llmwiki.ports import Embedder
-from llmwiki.store import contents, embeddings, topics
+from llmwiki.store import anchors, contents, embeddings, topics
 from llmwiki.store.topics import PassageRow, TopicRow
-from llmwiki.text.hashing import content_hash
+from llmwiki.text.hashing import bag_hash, content_hash
 
 SIBLINGS_EACH_SIDE = 3
 
@@ -39,11 +39,13 @@ def refresh_overview(
     Calls the embedder once at most, for the contents page, and only where that page changed.
     """
     with engine.connect() as connection:
-        proposed = propose_topics(_outlines(topics.passages(connection, collection)), settings)
+        outlines = list(_outlines(topics.passages(connection, collection)))
+        proposed = propose_topics(outlines, settings)
         known = topics.all_topics(connection, collection)
-        reconciliation = reconcile(proposed, map(_known, known))
+        hashes = _source_hashes(outlines, proposed)
+        reconciliation = reconcile(proposed, hashes, map(_known, known))
         new_ids = _apply(connection, collection, proposed, known, reconciliation)
-        reanchored = topics.reanchor_pages(connection, collection)
+        reanchored = anchors.reanchor_pages(connection, collection)
         entries = _entries(proposed, reconciliation)
         title = f"Overview of {collection.name}"
         summary = summarise_contents(collection.name, entries)
@@ -91,12 +93,26 @@ def _section(breadcrumb: tuple[str, ...], passages: Sequence[PassageRow]) -> Sec
     )
 
 
+def _source_hashes(
+    outlines: Iterable[DocumentOutline], proposed: Iterable[ProposedTopic]
+) -> list[str]:
+    """Return, for each suggestion, the hash that its page would be compiled from."""
+    contents_of = {
+        chunk_id: content
+        for outline in outlines
+        for section in outline.sections
+        for chunk_id, content in zip(section.chunk_ids, section.content_hashes, strict=True)
+    }
+    return [bag_hash(contents_of[chunk_id] for chunk_id in topic.chunk_ids) for topic in proposed]
+
+
 def _known(topic: TopicRow) -> KnownTopic:
     return KnownTopic(
         id=topic.id,
         key=topic.key,
         retired=topic.retired,
         chunk_ids=frozenset(topic.chunk_ids),
+        source_hash=topic.source_hash,
     )
 
 

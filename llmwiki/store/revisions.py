@@ -9,7 +9,7 @@ from sqlalchemy import Connection, RowMapping, func, select, text
 
 from llmwiki.domain import ChunkId, Collection, GeneratorIdentity, PageId
 from llmwiki.errors import PageLeasedError, UnknownNameError
-from llmwiki.store import page_content, pins, topics
+from llmwiki.store import anchors, page_content, pins
 from llmwiki.store.embeddings import page_embedding_text
 from llmwiki.store.page_writing import CompiledPage, Edge, Revision, restore_page
 from llmwiki.store.pages import PageRow
@@ -110,7 +110,7 @@ def restore(
     require_unleased(connection, page_id)
     number = restore_page(connection, collection, page_id, revision)
     # Its passages may lie in another file by now.
-    topics.reanchor_pages(connection, collection, page_id=page_id)
+    anchors.reanchor_pages(connection, collection, page_id=page_id)
     pins.pin(connection, page_id)
     return number
 

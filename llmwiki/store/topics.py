@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from llmwiki.domain import ChunkId, Collection, PageId, TopicId
-from llmwiki.store.tables import ChunkTable, DocumentTable, TopicChunkTable, TopicTable
+from llmwiki.domain import ChunkId, Collection, TopicId
+from llmwiki.store.tables import ChunkTable, DocumentTable, PageTable, TopicChunkTable, TopicTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,8 @@ class TopicRow:
     folder: str
     position: int
     retired: bool
+    source_hash: str | None
+    """Over what its page was compiled from."""
     chunk_ids: tuple[ChunkId, ...]
 
 
@@ -81,8 +83,9 @@ def all_topics(connection: Connection, collection: Collection) -> list[TopicRow]
         .subquery()
     )
     rows = connection.execute(
-        select(TopicTable, owned.c.chunk_ids)
+        select(TopicTable, owned.c.chunk_ids, PageTable.source_hash)
         .outerjoin(owned, owned.c.topic_id == TopicTable.id)
+        .outerjoin(PageTable, PageTable.topic_id == TopicTable.id)
         .where(TopicTable.collection_id == collection.id)
         .order_by(TopicTable.id)
     )
@@ -94,6 +97,7 @@ def all_topics(connection: Connection, collection: Collection) -> list[TopicRow]
             folder=row["folder"],
             position=row["position"],
             retired=row["retired_at"] is not None,
+            source_hash=row["source_hash"],
             chunk_ids=tuple(map(ChunkId, row["chunk_ids"] or ())),
         )
         for row in rows.mappings()
@@ -179,57 +183,3 @@ def set_topic_chunks(
     ]
     if rows:
         connection.execute(statement, rows)
-
-
-def reanchor_pages(
-    connection: Connection, collection: Collection, *, page_id: PageId | None = None
-) -> int:
-    """Point recorded edges at the passage that now says the same; return how many moved.
-
-    A section that moved to another file has new rows. Where a page's topic owns a passage with
-    the recorded content under another id, the page still says what its sources say: the edge
-    and the citations follow, and nothing is stale. Looks at one page only where one is given.
-    """
-    moved = connection.execute(
-        text(_REANCHOR_EDGES), {"collection": collection.id, "page": page_id}
-    ).all()
-    if moved:
-        connection.execute(
-            text(_REANCHOR_CITATIONS),
-            [{"page": row.page_id, "old": row.old_id, "new": row.new_id} for row in moved],
-        )
-    return len(moved)
-
-
-_REANCHOR_EDGES = """
-WITH lost AS (
-    SELECT s.page_id, s.chunk_id, s.source_hash_at_compile AS hash,
-           row_number() OVER (
-               PARTITION BY s.page_id, s.source_hash_at_compile ORDER BY s.position
-           ) AS occurrence
-    FROM page_source s
-    JOIN page p ON p.id = s.page_id
-    LEFT JOIN topic_chunk t ON t.chunk_id = s.chunk_id AND t.topic_id = p.topic_id
-    WHERE s.collection_id = :collection AND p.retired_at IS NULL AND t.chunk_id IS NULL
-      AND (CAST(:page AS bigint) IS NULL OR s.page_id = :page)
-), fresh AS (
-    SELECT p.id AS page_id, c.id AS chunk_id, c.content_hash AS hash,
-           row_number() OVER (PARTITION BY p.id, c.content_hash ORDER BY t.position) AS occurrence
-    FROM page p
-    JOIN topic_chunk t ON t.topic_id = p.topic_id
-    JOIN chunk c ON c.id = t.chunk_id
-    LEFT JOIN page_source s ON s.page_id = p.id AND s.chunk_id = c.id
-    WHERE p.id IN (SELECT page_id FROM lost) AND s.chunk_id IS NULL
-)
-UPDATE page_source s
-SET chunk_id = fresh.chunk_id
-FROM lost JOIN fresh USING (page_id, hash, occurrence)
-WHERE s.page_id = lost.page_id AND s.chunk_id = lost.chunk_id
-RETURNING s.page_id, lost.chunk_id AS old_id, fresh.chunk_id AS new_id
-"""
-
-_REANCHOR_CITATIONS = """
-UPDATE statement
-SET chunk_ids = array_replace(chunk_ids, CAST(:old AS bigint), CAST(:new AS bigint))
-WHERE page_id = :page AND chunk_ids @> ARRAY[CAST(:old AS bigint)]
-"""

@@ -31,9 +31,9 @@ def content_hash(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def set_hash(members: Iterable[str]) -> str:
-    """Return the hash of a set of strings: order and repetition do not matter."""
-    return content_hash(*sorted(set(members)))
+def bag_hash(members: Iterable[str]) -> str:
+    """Return the hash of strings in any order; how often each occurs counts."""
+    return content_hash(*sorted(members))
 
 
 def unit_interval(text: str) -> float:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, select, text
 from llmwiki.domain import Collection
 from llmwiki.store.page_writing import page_search_vector
 from llmwiki.store.tables import PageTable
-from llmwiki.text.hashing import set_hash
+from llmwiki.text.hashing import bag_hash
 
 _PAGES = """
 SELECT p.slug, p.title, p.tldr, p.tags, p.body, p.revision, p.source_count, p.source_hash,
@@ -101,7 +101,7 @@ def _faults(row: Mapping[Any, Any]) -> list[str]:
         "body": content["body"],
     }
     faults = [f"{name} is of another revision" for name in expected if row[name] != expected[name]]
-    if row["source_hash"] != set_hash(row["edges"]) or row["source_count"] != len(row["edges"]):
+    if row["source_hash"] != bag_hash(row["edges"]) or row["source_count"] != len(row["edges"]):
         faults.append("its edges are of another revision")
     if not row["embedded"]:
         faults.append("it has no vector")

@@ -33,7 +33,6 @@ def test_every_kind_of_edit_marks_what_it_must_and_nothing_else(run: Replay) -> 
     assert comparison.differences == ()
 
 
-@pytest.mark.xfail(strict=True, reason="needs the mended anchors, source hash and chunker")
 def test_an_edit_of_the_first_tree_marks_what_it_must_and_nothing_else(run: Replay) -> None:
     for night in SINGLE_NIGHTS:
         restore_tree(run.folder)
