@@ -161,7 +161,7 @@ def request(connection: Connection, page_id: PageId) -> None:
                 stale_reasons = CASE WHEN compiled_at IS NULL OR 'recipe' = ANY(stale_reasons)
                                      THEN stale_reasons
                                      ELSE array_append(stale_reasons, 'recipe') END,
-                attempts = 0, not_before = NULL, quarantined_at = NULL
+                attempts = 0, not_before = NULL, quarantined_at = NULL, quarantined_edges = NULL
             WHERE id = :page AND retired_at IS NULL
             """
         ),
