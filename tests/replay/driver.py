@@ -27,7 +27,6 @@ def replay_history(
             judged = take_back(run, history, judged)
             report.taken_back += 1
         run.compile(judged)
-        judged.faults += judged.judgement.kept_apart
         if night == 1:
             judged.faults += repeat(run)
         line = report.add(judged, history.files_changed(night))

@@ -42,8 +42,9 @@ class Judgement:
     needless: int
     """Topics that need a compile although some page says just that: the identities cost it."""
     kept_apart: tuple[str, ...]
-    """Pages that belong with another topic than they were given. It costs no compile where
-    ``needless`` is 0: files that swapped their names and were edited as well look like edits."""
+    """Pages that by their texts belong with another topic than they were given. It costs no
+    compile where ``needless`` is 0: files that swapped their names and were edited as well, or
+    the pieces of a table whose rows shifted, look like edits in place."""
     faults: tuple[str, ...]
 
 

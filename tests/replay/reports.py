@@ -25,6 +25,7 @@ class Line:
     compiled: int
     retired: int
     open_choices: int
+    kept_apart: int
     needless: int
     seconds: dict[str, float]
     faults: int
@@ -52,6 +53,7 @@ class ReplayReport:
             compiled=judged.compiled,
             retired=len(judged.judgement.retired),
             open_choices=judged.judgement.open_choices,
+            kept_apart=len(judged.judgement.kept_apart),
             needless=judged.judgement.needless,
             seconds=judged.seconds,
             faults=len(judged.faults),
@@ -116,6 +118,10 @@ def _summary(report: ReplayReport) -> list[tuple[str, ...]]:
         (
             "Pages that might as well have gone on as another topic",
             str(_sum(later, "open_choices")),
+        ),
+        (
+            "Pages that went by their rows where texts point elsewhere",
+            str(_sum(later, "kept_apart")),
         ),
         ("Nights taken back before their drain", str(report.taken_back)),
         ("Seconds, first night and median of the others", _times(lines)),
