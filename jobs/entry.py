@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import structlog
 import typer
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from jobs import exit_codes
 from jobs.runner import Body, JobOptions, JobResult, Terminated, Via, run_job, unwind_on_sigterm
@@ -106,9 +107,23 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
         return exit_codes.INTERRUPTED
     except Terminated:
         return exit_codes.TERMINATED
+    except DBAPIError as error:
+        log.debug("database_error", exc_info=error)
+        print(f"llmwiki: {_database_problem(error)}", file=sys.stderr)  # noqa: T201 - as above
+        return exit_codes.ERROR
     except Exception:
         log.exception("internal_error")
         return exit_codes.ERROR
+
+
+def _database_problem(error: DBAPIError) -> str:
+    """Tell in one line what the database said; the statement and its values stay out of it."""
+    said = " ".join(str(error.orig).split())
+    if error.connection_invalidated or isinstance(error, OperationalError):
+        return (
+            f"the database ended the connection ({said}); what was written is whole: run it again"
+        )
+    return f"the database refused a statement ({said}); see `llmwiki doctor`"
 
 
 def _code_for(error: LlmwikiError) -> int:

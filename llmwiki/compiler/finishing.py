@@ -64,14 +64,15 @@ class PageFinisher:
         Raises RefusedDraftError when the gate refuses the draft, ProviderError when the
         embedder fails; the page then is what it was.
         """
-        # A draft may well be longer than the page that a model makes of the same passages.
-        same_kind = page.generator_kind == generator.kind
+        # Only a model's page can be cut short against a model's. A draft follows from its sources,
+        # whatever stood there before, and may well be longer than what a model makes of them.
+        by_models = page.generator_kind == generator.kind == "model"
         checked = finish_page(
             draft,
             sources,
             generator,
             self.limits,
-            previous_length=page.text_length if same_kind else 0,
+            previous_length=page.text_length if by_models else 0,
         )
         collection = self.collections[page.topic.collection_id]
         compiled = checked.page

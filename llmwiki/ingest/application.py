@@ -72,9 +72,14 @@ def _update_existing(
 
 def _says_the_same(stored: StoredChunk, values: ChunkValues) -> bool:
     # A reflow leaves the hashes alone; its text is stored all the same, without any drift.
-    return (
-        stored.text == values.text
-        and stored.breadcrumb == values.breadcrumb
-        and stored.content_hash == values.content_hash
-        and stored.embedding_hash == values.embedding_hash
+    return all(
+        getattr(stored, name) == getattr(values, name)
+        for name in (
+            "text",
+            "breadcrumb",
+            "content_hash",
+            "token_count",
+            "embedding_hash",
+            "identifiers",
+        )
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from llmwiki.ingest.chunked import ChunkedSection, Passage
 from llmwiki.ingest.cutting import TOLERANCE, cut_block
 from llmwiki.parsing.parsed import Block, ParsedDocument, Section
-from llmwiki.text.hashing import content_hash
+from llmwiki.text.hashing import passage_hash
 from llmwiki.text.tokens import count_tokens
 
 _SHORT_SHARE = 3
@@ -60,7 +60,7 @@ def _chunk_section(title: str, section: Section, target: int) -> ChunkedSection:
     return ChunkedSection(
         path=section.path,
         text=text,
-        content_hash=content_hash(heading, text),
+        content_hash=passage_hash(heading, text),
         token_count=count_tokens(text),
         passages=tuple(_passage(heading, group) for group in groups),
     )
@@ -68,7 +68,7 @@ def _chunk_section(title: str, section: Section, target: int) -> ChunkedSection:
 
 def _passage(heading: str, group: _Group) -> Passage:
     text = _JOINT.join(group.pieces)
-    return Passage(text=text, content_hash=content_hash(heading, text), token_count=group.tokens)
+    return Passage(text=text, content_hash=passage_hash(heading, text), token_count=group.tokens)
 
 
 def _groups(blocks: Sequence[Block], target: int) -> Iterator[_Group]:

@@ -133,7 +133,7 @@ def _subtree(
 def _section_element(heading: tuple[str, ...], part: Sequence[SectionOutline]) -> Element:
     return Element(
         name="\n".join(heading[1:]),
-        title=heading[-1],
+        title=_heading_title(heading),
         tokens=sum(section.tokens for section in part),
         chunk_ids=tuple(chunk for section in part for chunk in section.chunk_ids),
     )
@@ -146,10 +146,15 @@ def _passage_elements(section: SectionOutline) -> Iterator[Element]:
     ):
         yield Element(
             name=content,
-            title=section.breadcrumb[-1],
+            title=_heading_title(section.breadcrumb),
             tokens=tokens,
             chunk_ids=(chunk_id,),
         )
+
+
+def _heading_title(breadcrumb: tuple[str, ...]) -> str:
+    """Name a section by its heading and the one above: `Request` alone says little."""
+    return " › ".join(breadcrumb[1:][-2:]) or breadcrumb[0]  # noqa: RUF001 - a separator
 
 
 def document_key(path: str) -> str:

@@ -20,7 +20,9 @@ class StoredChunk:
     breadcrumb: tuple[str, ...]
     text: str
     content_hash: str
+    token_count: int
     embedding_hash: str | None
+    identifiers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,9 @@ def stored_chunks(connection: Connection, document_id: DocumentId) -> tuple[Stor
             ChunkTable.breadcrumb,
             ChunkTable.text,
             ChunkTable.content_hash,
+            ChunkTable.token_count,
             ChunkTable.embedding_hash,
+            ChunkTable.identifiers,
         )
         .where(ChunkTable.document_id == document_id)
         .order_by(ChunkTable.position, ChunkTable.id)
@@ -61,7 +65,9 @@ def stored_chunks(connection: Connection, document_id: DocumentId) -> tuple[Stor
             breadcrumb=tuple(row.breadcrumb),
             text=row.text,
             content_hash=row.content_hash,
+            token_count=row.token_count,
             embedding_hash=row.embedding_hash,
+            identifiers=tuple(row.identifiers),
         )
         for row in rows
     )

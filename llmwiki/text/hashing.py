@@ -8,6 +8,7 @@ from collections.abc import Iterable
 NORMALISER_VERSION = "1"
 
 _WHITE_SPACE = re.compile(r"\s+")
+_FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 def normalise(text: str) -> str:
@@ -29,6 +30,31 @@ def content_hash(*parts: str) -> str:
         digest.update(b"%d:" % len(encoded))
         digest.update(encoded)
     return digest.hexdigest()
+
+
+def passage_hash(heading: str, text: str) -> str:
+    """Return the hash by which a passage is compared: its own heading and its text.
+
+    White space means nothing in prose, so a reflow changes nothing; inside a code fence the
+    indentation counts, since it is part of what YAML or Python say.
+    """
+    return content_hash(heading, text, _indentation_of_code(text))
+
+
+def _indentation_of_code(text: str) -> str:
+    """Return the indents of the lines that stand in fences, empty where there is no fence."""
+    fence = ""
+    indents = []
+    for line in text.splitlines():
+        bare = line.lstrip()
+        mark = _FENCE.match(bare)
+        if fence:
+            indents.append(str(len(line) - len(bare)) if bare else "")
+            if mark and mark[0].startswith(fence) and not bare.strip(fence[0]).strip():
+                fence = ""
+        elif mark:
+            fence = mark[0]
+    return ",".join(indents)
 
 
 def bag_hash(members: Iterable[str]) -> str:

@@ -32,7 +32,9 @@ def stored(
         breadcrumb=(heading,),
         text=text,
         content_hash=f"hash of {text}",
+        token_count=1,
         embedding_hash=None,
+        identifiers=(),
     )
 
 

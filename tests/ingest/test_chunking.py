@@ -10,7 +10,7 @@ from llmwiki.ingest.chunked import ChunkedSection
 from llmwiki.ingest.chunking import chunk_document
 from llmwiki.parsing.markdown.parser import parse_markdown
 from llmwiki.parsing.parsed import Block, BlockKind, ParsedDocument, Section
-from llmwiki.text.hashing import content_hash
+from llmwiki.text.hashing import passage_hash
 from llmwiki.text.tokens import count_tokens
 
 
@@ -46,8 +46,8 @@ def test_blocks_are_packed_in_order_up_to_the_target() -> None:
 
 def test_hashes_cover_the_own_heading_and_the_text() -> None:
     section = _chunk(_paragraph("one two"), target=10)
-    assert section.content_hash == content_hash("Setup", "one two")
-    assert section.passages[0].content_hash == content_hash("Setup", "one two")
+    assert section.content_hash == passage_hash("Setup", "one two")
+    assert section.passages[0].content_hash == passage_hash("Setup", "one two")
     assert section.passages[0].token_count == section.token_count == 2
 
 

@@ -237,3 +237,33 @@ def test_pages_are_never_embedded_by_another_embedder_than_their_collection(wiki
     assert result.exit_code == exit_codes.ERROR
     assert "llmwiki reembed --collection docs" in result.facts["drain"]["error"]
     assert wiki.rows("SELECT DISTINCT vector_dims(vector) FROM embedding") == [(256,)]
+
+
+def test_a_database_that_goes_away_is_told_in_one_line(
+    wiki: Wiki, environment: dict[str, str]
+) -> None:
+    wiki.ingest(FILES)
+    wiki.change(
+        """CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS $$
+           BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$"""
+    )
+    wiki.change(
+        """CREATE TRIGGER away BEFORE INSERT ON record
+           FOR EACH ROW EXECUTE FUNCTION end_session()"""
+    )
+    result = run_module("jobs.drift_sweep", environment=environment)
+    assert result.returncode == exit_codes.ERROR
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("llmwiki: ")]
+    assert "the database ended the connection" in line
+    assert "INSERT" not in result.stderr
+
+
+def test_a_page_may_become_much_shorter_where_its_sources_were_rewritten(wiki: Wiki) -> None:
+    other = {"other.md": f"# Other\n\n{prose('other')}\n"}
+    wiki.ingest({"log.md": f"# Log\n\n{prose('entry', 80)}\n", **other})
+    wiki.night()
+    items = "\n".join(f"- {prose(f'item{number}', 3)}" for number in range(30))
+    wiki.ingest({"log.md": f"# Log\n\nThis is the log.\n\n{items}\n", **other})
+    result = wiki.night()
+    assert result.facts["drain"]["failed"] == 0
+    assert wiki.stale() == {}

@@ -57,8 +57,19 @@ EMPTY_TREE = Tree(topics=(), passages=Counter(), documents={})
 
 
 def fold(text: str) -> str:
-    """Return the text in the form in which a reflow or another Unicode form is no change."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    """Return the text in the form in which a reflow or another Unicode form is no change.
+
+    In code the indentation says something, so there each line keeps the width of its own.
+    """
+    words: list[str] = []
+    in_code = False
+    for line in unicodedata.normalize("NFC", text).splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            in_code = not in_code
+        elif in_code and line.strip():
+            words.append(f"{len(line) - len(line.lstrip())}:")
+        words += line.split()
+    return " ".join(words)
 
 
 def read_tree(
