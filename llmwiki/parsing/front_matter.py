@@ -13,15 +13,23 @@ import yaml
 from llmwiki.errors import DocumentError
 
 _FENCED = re.compile(
-    r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?!\s*\n\s*\S)(?P<body>.*?)^(?P=fence)[ \t]*(?:\n|\Z)",
+    r"\A(?P<fence>---|\+\+\+)[ \t]*+\n(?![^\S\n]*+\n\s*+\S)"
+    r"(?P<body>.*?)^(?P=fence)[ \t]*+(?:\n|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 _TOML_LINE = re.compile(r"at line (\d+)")
 _UNQUOTED_COLON = re.compile(
-    r"^(?P<key>[\w-]+:[ ]+)(?P<value>[^\s\"'\[\]{}>|&*!%@`#,?:-][^\n#]*?:[ ][^\n#]*?)[ ]*$",
+    r"^(?P<key>[\w-]++:[ ]++)(?=[^\n#]*+$)"
+    r"(?P<value>[^\s\"'\[\]{}>|&*!%@`#,?:-][^\n]*?:[ ](?:[^\n]*[^\n ])?+)[ ]*+$",
     re.MULTILINE,
 )
+_DEEP_TOML_KEY = re.compile(
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){33}""", re.ASCII
+)
+"""A dotted key takes tomllib the square of its length, and one as deep is refused anyway."""
 
+_LONGEST = 64 * 1024
+"""Characters of front matter: more of it is a document between two lines, or an attack."""
 _MOST_ALIASES = 32
 """YAML aliases multiply: with this many, a merge yields at most some 100,000 pairs."""
 _MOST_VALUES = 10_000
@@ -39,6 +47,8 @@ def split_front_matter(path: str, text: str) -> tuple[dict[str, Any], str]:
         return {}, text
     read = _read_yaml if match["fence"] == "---" else _read_toml
     try:
+        if len(match["body"]) > _LONGEST:
+            raise _BrokenError(2, f"is longer than {_LONGEST // 1024} kB")
         metadata = _as_mapping(read(match["body"]))
     except _BrokenError as error:
         raise DocumentError(
@@ -102,6 +112,8 @@ def _count_aliases(body: str) -> int:
 
 
 def _read_toml(body: str) -> object:
+    if deep := _DEEP_TOML_KEY.search(body):
+        raise _BrokenError(body.count("\n", 0, deep.start()) + 2, "has a key of too many parts")
     try:
         return tomllib.loads(body)
     except tomllib.TOMLDecodeError as error:

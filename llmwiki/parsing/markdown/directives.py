@@ -7,22 +7,23 @@ import re
 from collections.abc import Iterator
 
 _INDENTED = re.compile(
-    r"(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[^\"\n]*?(?:\"(?P<title>.*)\")?[ \t]*$"
-    r"|===[!+]?[ \t]+\"(?P<tab>.*)\"[ \t]*$"
+    r"(?:!!!|\?\?\?\+?)[ \t]++(?P<kind>[\w-]++)[^\"\n]*+(?:\"(?P<title>.*)\"[ \t]*+)?$"
+    r"|===[!+]?[ \t]++\"(?P<tab>.*)\"[ \t]*+$"
 )
 _SLASHES = re.compile(
-    r"(?P<marker>/{3,}+)[ \t]*(?P<kind>[\w-]+)[ \t]*(?:\|[ \t]*(?P<title>.*?))?[ \t]*$"
+    r"(?P<marker>/{3,}+)[ \t]*+(?P<kind>[\w-]++)[ \t]*+"
+    r"(?:\|[ \t]*+(?P<title>(?:.*[^ \t])?+)[ \t]*+)?$"
 )
 _COLONS = re.compile(
-    r"(?P<marker>:{3,}+)[ \t]*(?:\{(?P<myst>[\w:+-]+)\}|(?P<kind>[A-Za-z][\w-]*))"
-    r"(?:\[(?P<bracketed>.*)\]|(?P<title>[ \t].*?)?)(?:\{[^{}]*\})?[ \t]*$"
+    r"(?P<marker>:{3,}+)[ \t]*+(?:\{(?P<myst>[\w:+-]++)\}|(?P<kind>[A-Za-z][\w-]*+))"
+    r"(?:\[(?P<bracketed>.*)\]|(?P<title>[ \t](?:.*?[^ \t])??)?[ \t]*+)(?:\{[^{}]*+\})?[ \t]*+$"
 )
 _COLONS_OF_ATTRIBUTES = re.compile(r":{3,}+[ \t]*\{[^{}]*\}[ \t]*$")
 _END = re.compile(r"(?:/{3,}+|:{3,}+)[ \t]*$")
 _PYTHON_OBJECT = re.compile(r":::[ \t]+(?P<name>[A-Za-z_][\w.]*)[ \t]*$")
 _OPTION = re.compile(r"[ \t]{4,}\S|[ \t]*:[\w-]+:(?:[ \t]|$)")
 _GITHUB_ALERT = re.compile(r"(?P<quote>[ \t]*(?:>[ \t]?)+)\[!(?P<kind>\w+)\][-+]?(?P<title>.*)$")
-_HEADING = re.compile(r"#{1,6}[ \t]+(?P<text>.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r"#{1,6}[ \t]++(?P<text>(?:.*?[^ \t])??)(?:[ \t]++#++)?[ \t]*+$")
 _CONTAINER = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*")
 
 _STEP = 4

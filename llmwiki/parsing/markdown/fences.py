@@ -11,13 +11,14 @@ _OPENING = re.compile(
 )
 _CLOSING = re.compile(r"[ \t>]*+(?P<fence>`{3,}+|~{3,}+)[ \t]*$")
 _HIGHLIGHT_LINE = re.compile(
-    r"\s*(?://|#|<!--|/\*|\{/\*|--)\s*highlight-(?:next-line|start|end)\s*(?:\*/\}?|-->)?\s*$"
+    r"\s*+(?://|#|<!--|/\*|\{/\*|--)\s*highlight-(?:next-line|start|end)\s*+(?:(?:\*/\}?|-->)\s*+)?$"
 )
 _DIRECTIVE = re.compile(r"\{(?P<name>[\w:+-]+)\}[ \t]*(?P<argument>.*)$")
-_CLASSES = re.compile(r"\{[ \t]*\.?(?P<language>[\w+#-]+)[^}]*\}$")
+_CLASSES = re.compile(r"\{[ \t]*+\.?(?P<language>[\w+#-]++)[^}]*+\}$")
 _HIGHLIGHT_OPTION = re.compile(
-    r"""\s+(?:\{[\d,\s-]*\}|\{[^}]*hl_lines[^}]*\}|showLineNumbers(?:=\S+)?
-        |(?:hl_lines|linenums|linenostart|highlight)\s*=\s*(?:"[^"]*"|\{[^}]*\}|\S+))""",
+    r"""(?<!\s)\s++(?:\{[\d,\s-]*+\}|\{(?=[^{}]*+\})[^{}]*?hl_lines[^{}]*+\}
+        |showLineNumbers(?:=\S++)?
+        |(?:hl_lines|linenums|linenostart|highlight)\s*+=\s*+(?:"[^"]*+"|\{[^{}]*+\}|\S++))""",
     re.VERBOSE,
 )
 _OPTION_LINE = re.compile(r"\s*:[\w-]+:(?:\s|$)")

@@ -12,8 +12,8 @@ from llmwiki.parsing.markdown.shortcodes import remove_template_tags, rewrite_sh
 from llmwiki.parsing.markdown.tags import rewrite_tags
 
 _IMPORT = re.compile(
-    r"^import[ \t]+(?:[\w*$][^\n'\"]*?[ \t]+from[ \t]+|\{[^{}]*\}[ \t]*from[ \t]+)?"
-    r"(?P<quote>['\"])[^'\"\n]+(?P=quote)[ \t]*;?[ \t]*$",
+    r"^import[ \t]++(?:[\w*$][^\n'\"]*[ \t]from[ \t]++|\{[^{}]*+\}[ \t]*+from[ \t]++)?"
+    r"(?P<quote>['\"])[^'\"\n]++(?P=quote)[ \t]*+(?:;[ \t]*+)?$",
     re.MULTILINE,
 )
 _EXPORT = re.compile(
@@ -25,11 +25,13 @@ _EXPORT = re.compile(
 _STRING_EXPRESSION = re.compile(r"\{[ \t]*(?P<quote>['\"])(?P<text>[^{}\n]*?)(?P=quote)[ \t]*\}")
 _EXPRESSION = re.compile(r"(?<![\\$^_}\w{])\{(?!\{)(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\}(?!\})")
 
-_ATTRIBUTE = r"(?:[#.][\w:.-]+|[\w:-]+=(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s}\"']+))"
+# No value may open another list, lest each of many that nothing closes runs through the rest.
+_ATTRIBUTE = r"(?:[#.][\w:.-]++|[\w:-]++=(?:\"[^\"\n]*+\"|'[^'\n]*+'|[^\s{}\"']++))"
 _ATTRIBUTE_LIST = (
-    rf"\{{(?::[ \t]*|[ \t]*(?=[#.])){_ATTRIBUTE}(?:[ \t]+(?:{_ATTRIBUTE}|[\w-]+))*[ \t]*\}}"
+    rf"\{{(?::[ \t]*+|[ \t]*+(?=[#.])){_ATTRIBUTE}"
+    rf"(?:[ \t]++(?:{_ATTRIBUTE}|[\w-]++))*+[ \t]*+\}}"
 )
-_ATTRIBUTES_AT_END = re.compile(rf"[ \t]*{_ATTRIBUTE_LIST}[ \t]*$", re.MULTILINE)
+_ATTRIBUTES_AT_END = re.compile(rf"(?<![ \t])[ \t]*+{_ATTRIBUTE_LIST}[ \t]*+$", re.MULTILINE)
 _KRAMDOWN = re.compile(
     r"^[ \t]*\{:[:\w -]*\}[ \t]*$|^[ \t]*\[(?:TOC|\[_?TOC_?\])\][ \t]*$", re.MULTILINE
 )
@@ -39,7 +41,7 @@ _ROLE_NAMES = (
     "|option|envvar|code|math|samp|sub|sup|attr|class|func|meth|mod|exc|obj|data"
     r"|(?:py|c|cpp|js|std|rst):[\w:]+"
 )
-_EXPLICIT_TARGET = re.compile(r"(?P<text>[^<>]+?)\s*<[^<>]+>$")
+_EXPLICIT_TARGET = re.compile(r"(?P<text>[^<>]++)<[^<>]++>$")
 _PROSE_ROLES = {"ref", "numref", "doc", "download", "term", "any", "abbr", "guilabel", "math"}
 _LABEL_LINE = re.compile(r"^\([\w:. -]+\)=[ \t]*$", re.MULTILINE)
 
@@ -90,7 +92,7 @@ def _remove_roles(text: str, mask: Mask) -> str:
         if match["name"] not in _PROSE_ROLES:
             return mask.hide(content)
         target = _EXPLICIT_TARGET.match(content.strip("`"))
-        return target["text"] if target else content.strip("`")
+        return target["text"].rstrip() if target else content.strip("`")
 
     role = rf"\{{(?P<name>{_ROLE_NAMES})\}}(?P<content>{mask.pattern})"
     return _LABEL_LINE.sub("", re.sub(role, replace, text))

@@ -5,34 +5,43 @@ import re
 from llmwiki.parsing.markdown.delimited import remove_delimited, replace_delimited
 from llmwiki.parsing.markdown.masking import Mask
 
-_QUOTED = r'"(?:\\.|[^"\\])*+"'
+# Escapes are counted, as else each of many escaped quotes is taken for one to close far below.
+_QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+){0,100}+"'
 _SHORTCODE = re.compile(
     r"(?P<emphasis>[*_]{1,3}+)?\{\{[<%]-?\s*+(?P<closing>/?)\s*+(?P<name>[\w./-]+?)(?P<arguments>\s"
-    rf"(?:{_QUOTED}|(?!/?\s*-?[%>]\}}\}}|\{{\{{[<%]).)*+)?\s*/?\s*-?[%>]\}}\}}(?(emphasis)(?P=emphasis))",
+    rf"(?:{_QUOTED}|\s++(?!-?[%>]\}}\}})|(?!/?\s*+-?[%>]\}}\}}|\{{\{{[<%])\S)*+)?"
+    r"\s*+(?:/\s*+)?-?[%>]\}\}(?(emphasis)(?P=emphasis))",
     re.DOTALL,
 )
 _COMMENT = re.compile(r"\{\{[<%]\s*comment\s*[%>]\}\}")
 _COMMENT_END = re.compile(r"\{\{[<%]\s*/\s*comment\s*[%>]\}\}")
 _CODE = re.compile(
-    r"^(?P<indentation>[ \t]*+)\{\{[<%]\s*highlight\s+(?P<language>[\w+#-]+)[^}]*[%>]\}\}[ \t]*\n?",
+    r"^(?P<indentation>[ \t]*+)\{\{[<%]\s*+highlight\s++(?P<language>[\w+#-]++)"
+    r"(?:[^{}]|\{(?!\{))*+(?<=[%>])\}\}[ \t]*+\n?",
     re.MULTILINE,
 )
 _CODE_END = re.compile(r"\{\{[<%]\s*/\s*highlight\s*[%>]\}\}")
-_NAMED = re.compile(rf"(?P<name>[\w-]+)\s*=\s*(?:(?P<quoted>{_QUOTED})|(?P<bare>\S+))", re.DOTALL)
+_NAMED = re.compile(
+    rf"(?<![\w-])(?P<name>[\w-]++)\s*+=\s*+(?:(?P<quoted>{_QUOTED})|(?P<bare>\S++))", re.DOTALL
+)
 _POSITIONAL = re.compile(rf"{_QUOTED}|\S+", re.DOTALL)
 _VARYING_ADDRESS = re.compile(
-    r"(?P<inline>\]\()(?=[^)\n]*\{\{)[^)]*\)"
-    r"|^(?P<definition>[ \t]*\[[^\]\n]+\]:[ \t]*)(?=[^\n]*\{\{)[^\n]*$",
+    r"(?P<inline>\]\()(?=[^)\n]{0,1000}?\{\{)[^)]{0,1000}+\)"
+    r"|^(?P<definition>[ \t]*+\[[^\]\n]++\]:[ \t]*+)(?=[^\n]*?\{\{)[^\n]*+$",
     re.MULTILINE,
 )
-_PREFIX = re.compile(r"[ \t>]*")
+_PREFIX = re.compile(r"[ \t>]{0,200}+")
+"""Bounded, as it is repeated; deeper containers are flattened anyway."""
 
 _TEMPLATE_TAG = re.compile(r"\{%-?\s")
 _TEMPLATE_TAG_END = re.compile(r"%\}")
 _GO_ACTION = re.compile(
     r"\{\{-?\s*(?:\$|(?:if|else|end|range|with|define|block|template|partial)\b)[^{}\n]*\}\}"
 )
-_TEMPLATE_VALUE = re.compile(r"(?P<equals>=?)\{\{-?\s*[\w.\[\]'\"|() ]+?\s*-?\}\}")
+_TEMPLATE_VALUE = re.compile(
+    r"(?P<equals>=?)\{\{-?"
+    r"(?:\s*+[\w.\[\]'\"|()][\w.\[\]'\"|() ]*+\s*+|[^\S ]*+[ ]\s*+)-?\}\}"
+)
 _INCLUDE = re.compile(r"\{\*[^{}\n]*\*\}|\{![^{}\n]*!\}|^[ \t]*-+8<-+.*$", re.MULTILINE)
 
 _ADMONITIONS = {

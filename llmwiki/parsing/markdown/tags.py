@@ -15,7 +15,7 @@ _TAG = re.compile(
     r"\s*+(?P<empty>/?)>|</?>"
 )
 _ATTRIBUTE = re.compile(
-    r"""(?P<name>[\w:@.-]+)\s*=\s*(?:\{?"(?P<double>[^"]*)"\}?|\{?'(?P<single>[^']*)'\}?)"""
+    r"""(?<![\w:@.-])(?P<name>[\w:@.-]++)\s*+=\s*+(?:\{?"(?P<double>[^"]*)"\}?|\{?'(?P<single>[^']*)'\}?)"""
 )
 _INVISIBLE = {
     re.compile(rf"<{name}\b[^<>]*(?<!/)>", re.IGNORECASE): re.compile(
@@ -27,16 +27,17 @@ _PREFORMATTED = re.compile(r"^(?P<indentation>[ \t]*+)<pre\b[^<>]*>", re.IGNOREC
 _PREFORMATTED_END = re.compile(r"</pre\s*>", re.IGNORECASE)
 _CODE = re.compile(r"<code\b[^<>]*>(?P<code>[^<>`\n]*)</code>", re.IGNORECASE)
 _HEADING = re.compile(
-    r"^[ \t]*<h(?P<level>[1-6])\b[^>]*>(?P<text>[^\n]*?)</h(?P=level)>[ \t]*$",
+    r"^[ \t]*+<h(?P<level>[1-6])\b[^<>]*+>(?P<text>[^\n]*?)</h(?P=level)>[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 _LINK = re.compile(
-    r"""<a\b[^<>]*?\shref=["'](?P<address>https?://[^"'<>\s]*)["'][^<>]*>"""
+    r"""<a\b(?>[^<>]*?\shref=["'](?P<address>https?://[^"'<>\s]*+)["'])[^<>]*+>"""
     r"(?P<text>(?:(?!</?a\b|\n[ \t]*\n).){0,500}?)</a\s*>",
     re.DOTALL | re.IGNORECASE,
 )
 _DECLARATION = re.compile(r"<(?:!DOCTYPE|\?xml)[^<>]*>", re.IGNORECASE)
-_PREFIX = re.compile(r"[ \t]*+(?P<quotes>[ \t>]*+)")
+_PREFIX = re.compile(r"[ \t>]{0,200}+")
+"""Bounded, as it is repeated; deeper containers are flattened anyway."""
 
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",

@@ -11,12 +11,12 @@ _RUNNING_PAGES = 3
 
 _DIGITS = re.compile(r"\d+")
 _BROKEN_WORD = re.compile(r"(?P<start>\w*[^\W\d_])[-\u00ad\u2010]$")
-_COMPOUND = re.compile(r"\w+(?:-\w+)+")
+_COMPOUND = re.compile(r"(?<!\w)\w++(?:-\w++)+")
 _BULLETS = "\u2022\u25e6\u25aa\u2023\u2013\u2014*-"
 _ITEM = re.compile(rf"(?:[{_BULLETS}]|\d{{1,3}}[.)]|\([a-z\d]\))\s|--?[A-Za-z]")
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
 _NUMBERING = re.compile(
-    r"(?i:(?:chapter|appendix|section|part)\s+)?(?:\d+|[A-Z])(?:\.\d+)*[.:]?\s+"
+    r"(?i:(?:chapter|appendix|section|part)\s+)?(?:\d{1,9}|[A-Z])(?:\.\d{1,9}){0,9}[.:]?\s+"
 )
 _SPACE = re.compile(r"\s+")
 

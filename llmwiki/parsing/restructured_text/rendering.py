@@ -12,7 +12,7 @@ from llmwiki.parsing.gfm import fold, inline_code, lay_out, link
 _ERROR_LEVEL = 3
 """From here on docutils keeps the rejected lines in the message only; below, they are repeated."""
 
-_MARKER = re.compile(r"^\s*\.\. +(?:\|[^|]+\| +)?(?:[\w:.+-]+::)?", re.MULTILINE)
+_MARKER = re.compile(r"^[^\S\n]*+\.\. ++(?:\|[^|]++\| ++)?(?:[\w:.+-]+::)?", re.MULTILINE)
 
 
 def render(document: nodes.document, builder: DocumentBuilder) -> None:

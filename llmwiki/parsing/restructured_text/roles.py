@@ -4,7 +4,7 @@ import re
 
 from docutils import nodes
 
-_TITLE_AND_TARGET = re.compile(r"^(?P<title>.+?)\s*<(?P<target>[^<>]*)>$", re.DOTALL)
+_TITLE_AND_TARGET = re.compile(r"^(?P<title>.+)<(?P<target>[^<>]*+)>$", re.DOTALL)
 
 _VERBATIM_ROLES = frozenset({"", "code", "file", "kbd", "literal", "regexp", "samp"})
 """Their text is no cross-reference: a ``~``, ``!`` or ``<`` in it is its own. Without a role,
@@ -48,7 +48,7 @@ def _name_of(text: str) -> str:
     """Return what a reader sees of a reference to an object: ``~a.b.C`` shows ``C``."""
     explicit = _TITLE_AND_TARGET.match(text)
     if explicit:
-        return explicit["title"]
+        return explicit["title"].rstrip()
     name = text.removeprefix("!")
     if name.startswith("~"):
         name = name.rstrip(".").rpartition(".")[2].lstrip("~")
@@ -60,7 +60,7 @@ def _prose_of(text: str, role: str) -> str:
         return text
     explicit = _TITLE_AND_TARGET.match(text)
     if explicit:
-        return explicit["title"]
+        return explicit["title"].rstrip()
     if role in _NUMBERED_STANDARDS:
         return f"{_NUMBERED_STANDARDS[role]} {text.partition('#')[0]}"
     if role == "doc":
