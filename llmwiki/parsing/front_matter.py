@@ -45,11 +45,8 @@ def split_front_matter(path: str, text: str) -> tuple[dict[str, Any], str]:
     match = _FENCED.match(text)
     if match is None:
         return {}, text
-    read = _read_yaml if match["fence"] == "---" else _read_toml
     try:
-        if len(match["body"]) > _LONGEST:
-            raise _BrokenError(2, f"is longer than {_LONGEST // 1024} kB")
-        metadata = _as_mapping(read(match["body"]))
+        metadata = _as_mapping(_read(match["fence"], match["body"]))
     except _BrokenError as error:
         raise DocumentError(
             path,
@@ -66,6 +63,12 @@ class _BrokenError(Exception):
         super().__init__(problem)
         self.line = line
         self.problem = problem
+
+
+def _read(fence: str, body: str) -> object:
+    if len(body) > _LONGEST:
+        raise _BrokenError(2, f"is longer than {_LONGEST // 1024} kB")
+    return _read_yaml(body) if fence == "---" else _read_toml(body)
 
 
 def _read_yaml(body: str) -> object:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from llmwiki.parsing.parsed import Block
 
-_BACKTICKS = re.compile(r"`+")
-_SHORTEST_FENCE = 3
 _WEB = ("http://", "https://", "ftp://")
 
 
@@ -33,9 +31,15 @@ def link(text: str, address: str) -> str:
 
 def code_block(text: str, language: str = "") -> Block:
     """Return a fenced block whose fence cannot end inside the code."""
-    fence = "`" * max(_SHORTEST_FENCE, _longest_run(text) + 1)
+    fence = fence_for(text)
     code = text.strip("\n").rstrip()
     return Block(kind="code", text=f"{fence}{language}\n{code}\n{fence}")
+
+
+def fence_for(code: str, fence: str = "```") -> str:
+    """Return the fence, longer where the code holds it."""
+    longest = _longest_run(code, fence[0])
+    return fence if longest < len(fence) else fence[0] * (longest + 1)
 
 
 def table_block(rows: Sequence[Sequence[str]], *, header_rows: int) -> Block | None:
@@ -79,5 +83,5 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(fold(cell).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _longest_run(text: str) -> int:
-    return max(map(len, _BACKTICKS.findall(text)), default=0)
+def _longest_run(text: str, character: str = "`") -> int:
+    return max(map(len, re.findall(f"{character}+", text)), default=0)

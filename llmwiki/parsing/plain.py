@@ -2,6 +2,7 @@
 
 import re
 
+from llmwiki.parsing.gfm import fence_for
 from llmwiki.parsing.outline import Outline
 from llmwiki.parsing.parsed import Block, ParsedDocument
 
@@ -48,9 +49,7 @@ def _is_heading(line: str, underline: str) -> bool:
 
 def _block(lines: list[str]) -> Block:
     if all(_INDENTED.match(line) for line in lines):
-        fence = "```"
-        while any(fence in line for line in lines):
-            fence += "`"
+        fence = fence_for("\n".join(lines))
         return Block(kind="code", text="\n".join([fence, *lines, fence]))
     if _ITEM.match(lines[0]):
         return Block(kind="list", text="\n".join(_items(lines)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markdown_it.token import Token
 
+from llmwiki.parsing.gfm import fence_for
 from llmwiki.parsing.markdown.inline import render_inline
 from llmwiki.parsing.outline import Outline
 from llmwiki.parsing.parsed import Block
@@ -101,9 +102,7 @@ def _children(token: Token) -> list[Token]:
 
 
 def _code_block(token: Token) -> Block:
-    fence = token.markup or "```"
-    while fence in token.content:
-        fence += fence[0]
+    fence = fence_for(token.content, token.markup or "```")
     content = token.content.removesuffix("\n")
     if not content.strip():
         return Block(kind="code", text="")

@@ -53,6 +53,8 @@ class _DirectiveReader:
         """Column and kind (does it only arrange?) of each indented body that is open."""
         self._blocks: list[bool] = []
         """Whether each block between markers that is open only arranges."""
+        self._admonitions = 0
+        """How many of the blocks do not."""
         self._ends_left = sum(_END.match(line.lstrip(" \t>")) is not None for line in lines)
         self._options_follow = False
 
@@ -101,7 +103,7 @@ class _DirectiveReader:
         if _END.match(content):
             self._ends_left -= 1
             if self._blocks:
-                self._blocks.pop()
+                self._admonitions -= not self._blocks.pop()
             yield container.rstrip()
         elif (name := _PYTHON_OBJECT.match(content)) and name["name"] not in _ADMONITIONS:
             self._options_follow = True
@@ -118,7 +120,9 @@ class _DirectiveReader:
             yield container + content
 
     def _open_block(self, container: str, kind: str, title: str | None) -> Iterator[str]:
-        self._blocks.append(kind.lower() in _SECTIONED)
+        arranges = kind.lower() in _SECTIONED
+        self._blocks.append(arranges)
+        self._admonitions += not arranges
         self._options_follow = True
         bare = container.rstrip()
         yield from (bare, container + _titled(kind, title), bare)
@@ -129,7 +133,7 @@ class _DirectiveReader:
         A block that nothing closes is no admonition: what follows keeps its headings.
         """
         is_inside = any(not arranges for _, arranges in self._bodies) or (
-            self._ends_left > 0 and any(not arranges for arranges in self._blocks)
+            self._ends_left > 0 and self._admonitions > 0
         )
         heading = _HEADING.match(content) if is_inside and content.startswith("#") else None
         return f"\n{heading['text']}\n" if heading else content

@@ -50,6 +50,8 @@ _NESTING = re.compile(
     r"(?:[ \t]*+(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]))++",
     re.MULTILINE,
 )
+_BRACKETS = re.compile(r"(?<!\\)(?:!?\[){100}(?:!?\[)*+")
+"""As many open no link, and each costs markdown-it a look through its deepest nesting."""
 _DEEPEST_COLUMN = 48
 _DEEP_INDENTATION = re.compile(rf"^(?P<kept>[ \t]{{{_DEEPEST_COLUMN}}})[ \t]++", re.MULTILINE)
 
@@ -110,4 +112,5 @@ def _remove_attributes(text: str, mask: Mask) -> str:
 
 def _clamp_nesting(text: str) -> str:
     """Flatten what is nested so deeply that the parser would drop it."""
+    text = _BRACKETS.sub(lambda match: match[0].replace("[", "\\["), text)
     return _DEEP_INDENTATION.sub(r"\g<kept>", _NESTING.sub(r"\g<kept> ", text))

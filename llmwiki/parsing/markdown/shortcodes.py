@@ -30,7 +30,7 @@ _VARYING_ADDRESS = re.compile(
     r"|^(?P<definition>[ \t]*+\[[^\]\n]++\]:[ \t]*+)(?=[^\n]*?\{\{)[^\n]*+$",
     re.MULTILINE,
 )
-_PREFIX = re.compile(r"[ \t>]{0,200}+")
+_PREFIX = re.compile(r"[ \t>]{0,100}+")
 """Bounded, as it is repeated; deeper containers are flattened anyway."""
 
 _TEMPLATE_TAG = re.compile(r"\{%-?\s")

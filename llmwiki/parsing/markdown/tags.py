@@ -36,7 +36,7 @@ _LINK = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _DECLARATION = re.compile(r"<(?:!DOCTYPE|\?xml)[^<>]*>", re.IGNORECASE)
-_PREFIX = re.compile(r"[ \t>]{0,200}+")
+_PREFIX = re.compile(r"[ \t>]{0,100}+")
 """Bounded, as it is repeated; deeper containers are flattened anyway."""
 
 _BLOCKS = {

@@ -11,6 +11,8 @@ _RUNNING_PAGES = 3
 
 _DIGITS = re.compile(r"\d+")
 _BROKEN_WORD = re.compile(r"(?P<start>\w*[^\W\d_])[-\u00ad\u2010]$")
+_LONGEST_END = 100
+"""Characters at the end of a text that its broken word is looked for in."""
 _COMPOUND = re.compile(r"(?<!\w)\w++(?:-\w++)+")
 _BULLETS = "\u2022\u25e6\u25aa\u2023\u2013\u2014*-"
 _ITEM = re.compile(rf"(?:[{_BULLETS}]|\d{{1,3}}[.)]|\([a-z\d]\))\s|--?[A-Za-z]")
@@ -130,16 +132,20 @@ def _usual_width(lines: Sequence[str]) -> int:
 
 
 def _ends_paragraph(line: str, full_width: int) -> bool:
-    if _BROKEN_WORD.search(line):
+    if _broken_word(line):
         return False
     return len(line) * 2 < full_width or (
         len(line) * 10 < full_width * 9 and _SENTENCE_END.search(line) is not None
     )
 
 
+def _broken_word(text: str) -> re.Match[str] | None:
+    return _BROKEN_WORD.search(text, max(0, len(text) - _LONGEST_END))
+
+
 def _join(text: str, line: str, hyphenated: AbstractSet[str]) -> str:
     """Put a line behind the text, and a word that the line end broke together again."""
-    broken = _BROKEN_WORD.search(text)
+    broken = _broken_word(text)
     if not broken or not line[:1].islower():
         return f"{text} {line}".strip()
     rest = re.match(r"\w+", line)

@@ -146,13 +146,16 @@ def _first_word(lines: StringList) -> tuple[str, StringList]:
 
 def _whole_signatures(lines: StringList) -> list[str]:
     """Join the lines of a signature that goes on until its parentheses are closed."""
-    signatures: list[str] = []
+    signatures: list[list[str]] = []
+    unclosed = 0
     for line in lines:
-        if signatures and signatures[-1].count("(") > signatures[-1].count(")"):
-            signatures[-1] += f" {line.strip()}"
+        if unclosed > 0:
+            signatures[-1].append(line.strip())
         else:
-            signatures.append(line)
-    return signatures
+            signatures.append([line])
+            unclosed = 0
+        unclosed += line.count("(") - line.count(")")
+    return list(map(" ".join, signatures))
 
 
 def _signature(line: str) -> nodes.Node:

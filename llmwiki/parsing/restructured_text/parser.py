@@ -1,5 +1,6 @@
 """reStructuredText, as docutils and Sphinx write it, becomes sections and blocks."""
 
+import re
 from collections.abc import Iterator
 
 from docutils import nodes
@@ -31,6 +32,10 @@ _LINKS_AND_FOOTNOTES = [
     ExternalTargets,
 ]
 
+_LONG_GAP = re.compile(r"(?<=\S {1000}) ++")
+"""Blanks inside of a line beyond those that anyone writes: for each of a run, docutils looks
+through the rest of it."""
+
 _NEVER = 5
 """Above every level of docutils' messages."""
 
@@ -54,7 +59,7 @@ def parse_restructured_text(path: str, text: str) -> ParsedDocument:
 def _read(path: str, text: str) -> nodes.document:
     document = new_document(path, _settings(text))
     with tolerance():
-        Parser().parse(text, document)
+        Parser().parse(_LONG_GAP.sub("", text), document)
     document.transformer.add_transforms(_LINKS_AND_FOOTNOTES)
     document.transformer.apply_transforms()
     expand_substitutions(document)
