@@ -70,6 +70,7 @@ _CASES: dict[str, _Case] = {
     "blanks of a target": ("rst", "`first", " ", "<a>`_ last"),
     "blank lines of a rejected line": ("rst", "first\n\n.. a::\n\n ", "\n", "last"),
     "lines of a signature": ("rst", ".. py:function:: first(\n", "   a,\n", "   last"),
+    "substitutions": ("rst", "first ", "|a| ", "last"),
     "ticks in code": ("txt", "    first ", "`", "\n    last"),
 }  # fmt: skip
 

@@ -15,9 +15,16 @@ def expand_substitutions(document: nodes.document) -> None:
     the reference stays as it is written.
     """
     expansion = _Expansion(document)
-    for reference in list(document.findall(nodes.substitution_reference)):
-        if not isinstance(reference.parent, nodes.substitution_definition):
-            reference.replace_self(nodes.Text(expansion.text_of(reference)))
+    references = document.findall(nodes.substitution_reference)
+    # All of a parent at once, as each replacement by itself looks through all of its children.
+    for parent in {id(reference.parent): reference.parent for reference in references}.values():
+        if not isinstance(parent, nodes.substitution_definition):
+            parent[:] = [
+                nodes.Text(expansion.text_of(child))
+                if isinstance(child, nodes.substitution_reference)
+                else child
+                for child in parent.children
+            ]
 
 
 class _Expansion:
