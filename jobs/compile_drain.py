@@ -9,6 +9,7 @@ provider's batch service, and collects those of earlier runs. Run it as
 
 from collections.abc import Sequence
 
+import structlog
 import typer
 
 from jobs import compile_batch, exit_codes
@@ -30,11 +31,15 @@ from llmwiki.compiler.drain import Drain
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.compiler.tally import DrainReport
 from llmwiki.domain import Record, RunId, StoppedReason, Usage
+from llmwiki.errors import ProviderError
 from llmwiki.ports import Generator
-from llmwiki.store import collections, queue, runs
+from llmwiki.store import collections, embeddings, queue, runs
 from llmwiki.store.queue import QueueCounts
 
+log = structlog.get_logger()
+
 JOB = "compile-drain"
+MOST_EMBEDDED = 1000
 
 
 def run(context: JobContext) -> JobResult:
@@ -50,10 +55,25 @@ def run(context: JobContext) -> JobResult:
         _drain(context, context.run_id, generator, drafts=drafts)
         for generator, drafts in _passes(context.app)
     ]
+    _embed_what_is_missing(context)
     payload = _record(context, context.run_id, _total(reports), {"budgeted": budgeted})
     return JobResult(
         exit_code=_exit_code(_total(reports)), facts=payload, lines=(_sentence(payload),)
     )
+
+
+def _embed_what_is_missing(context: JobContext) -> None:
+    """Renew vectors of pages that went lost, as beside a `reembed`; seldom there are any."""
+    app = context.app
+    for collection in context.options.collections:
+        with app.engine.connect() as connection:
+            missing = embeddings.pages_without_vector(
+                connection, collection, app.embedder.identity, limit=MOST_EMBEDDED
+            )
+        try:
+            embeddings.embed_missing(app.engine, collection, app.embedder, dict(missing))
+        except ProviderError as error:
+            log.warning("compile.vectors_missing", pages=len(missing), error=str(error))
 
 
 def _run_by_batch(context: JobContext, run_id: RunId, budgeted: int) -> JobResult:

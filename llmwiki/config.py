@@ -154,9 +154,12 @@ class CompileSettings(_Section):
     """The drain and its gate."""
 
     max_attempts: int = Field(3, ge=1, description="Failures before a page is quarantined.")
-    retry_after: timedelta = Field(timedelta(hours=12), description="Wait after a failure.")
+    retry_after: timedelta = Field(
+        timedelta(hours=12), ge=timedelta(0), description="Wait after a failure."
+    )
     lease: timedelta = Field(
         timedelta(hours=2, minutes=30),
+        gt=timedelta(0),
         description="Longer than one request with all its attempts and waits can take.",
     )
     deadline: timedelta | None = Field(None, description="Stop claiming after this long.")
@@ -242,7 +245,7 @@ def load_settings() -> Settings:
         raise ConfigurationError(f"{CONFIG_FILE_VARIABLE} names {named}, which is not a file")
     try:
         return Settings()
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{config_file()} is not valid TOML: {error}") from error
     except ValidationError as error:
         raise ConfigurationError(_describe(error)) from error

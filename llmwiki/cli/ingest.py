@@ -14,12 +14,13 @@ from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
 from llmwiki.cli.output import print_json, print_line, print_problem, run
 from llmwiki.cli.progress import progress_bar
+from llmwiki.errors import UsageError
 from llmwiki.ingest.service import IngestReport, foretell_ingest, ingest_folder
 from llmwiki.overview.service import OverviewReport, refresh_overview
 from llmwiki.store.collections import DEFAULT_OWNER
 
 PathsArgument = Annotated[
-    list[Path], typer.Argument(metavar="PATH...", help="Folders or files that hold the documents.")
+    list[str], typer.Argument(metavar="PATH...", help="Folders or files that hold the documents.")
 ]
 NameOption = Annotated[
     str, typer.Option("--collection", help="The collection; created where there is none.")
@@ -44,6 +45,7 @@ def command(
 
     def work(app: App) -> int:
         started = time.monotonic()
+        roots = _roots(paths)
         # Two ingests of one collection would write over each other; others may run beside it.
         job = f"ingest:{owner}/{collection}"
 
@@ -53,7 +55,7 @@ def command(
                 foretold = foretell_ingest(
                     context.app.engine,
                     settings.ingest,
-                    paths,
+                    roots,
                     collection,
                     owner=owner,
                     allow_shrink=allow_shrink,
@@ -64,7 +66,7 @@ def command(
                     context.app.engine,
                     context.app.embedder,
                     settings.ingest,
-                    paths,
+                    roots,
                     collection,
                     owner=owner,
                     allow_shrink=allow_shrink,
@@ -80,6 +82,13 @@ def command(
         return result.exit_code
 
     run(work)
+
+
+def _roots(paths: list[str]) -> list[Path]:
+    """Refuse an empty path, which an unset variable leaves and which means the working folder."""
+    if not all(path.strip() for path in paths):
+        raise UsageError("a path is empty; name a folder, or `.` for the working folder")
+    return [Path(path) for path in paths]
 
 
 def _result(

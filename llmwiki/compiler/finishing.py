@@ -1,7 +1,7 @@
 """From a draft to a page in the database: gate, embed, write and record in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -71,7 +71,10 @@ class PageFinisher:
             draft,
             sources,
             generator,
-            self.limits,
+            # What a draft says of its sources follows from them, and so does how little that is.
+            self.limits
+            if generator.kind == "model"
+            else replace(self.limits, min_share_of_sources=0),
             previous_length=page.text_length if by_models else 0,
         )
         collection = self.collections[page.topic.collection_id]

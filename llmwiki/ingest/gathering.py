@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sqlalchemy import Engine
 
@@ -51,7 +51,7 @@ def gather(
     if collection is not None:
         with engine.connect() as connection:
             stored = documents.stored_documents(connection, collection)
-    present = frozenset(files) | {problem.path for problem in discovery.problems}
+    present = frozenset(files) | _out_of_sight(stored, discovery.problems)
     moves = find_moves(
         found,
         present,
@@ -69,6 +69,19 @@ def gather(
         problems=tuple(problems),
         ignored=discovery.ignored,
     )
+
+
+def _out_of_sight(stored: Iterable[str], problems: Sequence[DocumentError]) -> set[str]:
+    """Return the paths of which nothing can be said today: the problems, and all below them.
+
+    A folder that cannot be listed, or a link to one that is not mounted, removes nothing.
+    """
+    blocked = {problem.path for problem in problems}
+    return blocked | {
+        path
+        for path in stored
+        if any(str(parent) in blocked for parent in PurePosixPath(path).parents)
+    }
 
 
 def _fingerprints(

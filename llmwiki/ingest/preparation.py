@@ -1,9 +1,11 @@
 """Turns one file into what shall be stored of it: purely, without the database."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 
 from llmwiki.config import IngestSettings
+from llmwiki.errors import DocumentError
 from llmwiki.ingest.changes import SectionValues
 from llmwiki.ingest.chunked import ChunkedSection
 from llmwiki.ingest.chunking import chunk_document
@@ -44,8 +46,22 @@ def fingerprint(path: str, data: bytes, settings: IngestSettings) -> str:
 def prepare(path: str, data: bytes, settings: IngestSettings) -> PreparedDocument:
     """Parse and chunk a file.
 
-    Raises DocumentError when the file cannot be read as what its name says.
+    Raises DocumentError when the file cannot be read as what its name says, or when what it
+    holds cannot be stored: one file must not end the run of the others.
     """
+    try:
+        return _prepare(path, data, settings)
+    except (DocumentError, MemoryError):
+        raise
+    except Exception as error:
+        raise DocumentError(
+            path,
+            f"holds what cannot be stored ({type(error).__name__}: {error})",
+            "repair or remove the file, and report it if it is valid",
+        ) from error
+
+
+def _prepare(path: str, data: bytes, settings: IngestSettings) -> PreparedDocument:
     parsed = parse(path, data)
     metadata = determine_metadata(path, parsed.metadata, settings.rules)
     values = DocumentValues(
@@ -53,7 +69,7 @@ def prepare(path: str, data: bytes, settings: IngestSettings) -> PreparedDocumen
         title=parsed.title,
         fingerprint=fingerprint(path, data, settings),
         byte_size=len(data),
-        attributes=parsed.metadata,
+        attributes=json.loads(json.dumps(parsed.metadata)),
         evidence_family=metadata.evidence_family,
         authority_tier=metadata.authority_tier,
         version=metadata.version,

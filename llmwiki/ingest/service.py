@@ -6,6 +6,7 @@ from pathlib import Path
 
 import structlog
 from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
 
 from llmwiki.config import IngestSettings
 from llmwiki.domain import Collection
@@ -53,6 +54,7 @@ class _Writer:
     embedder: Embedder
     collection: Collection
     plan: IngestPlan
+    problems: list[DocumentError]
     progress: Progress
     written: int = 0
     embedded: int = 0
@@ -67,9 +69,14 @@ class _Writer:
         )
         for document in batch:
             path = document.values.path
-            with self.engine.connect() as connection:
-                apply_document(connection, self.collection, document, self.plan.writes[path])
-                connection.commit()
+            try:
+                with self.engine.connect() as connection:
+                    apply_document(connection, self.collection, document, self.plan.writes[path])
+                    connection.commit()
+            except DBAPIError as error:
+                if error.connection_invalidated:
+                    raise
+                self.problems.append(_refused_by_database(path, error))
             self.written += 1
             self.progress(path, self.written, len(self.plan.writes))
 
@@ -112,7 +119,7 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
     gathered = gather(engine, settings, roots, known, allow_shrink=allow_shrink)
     collection = known or _create_collection(engine, embedder, name, owner)
     problems = list(gathered.problems)
-    writer = _Writer(engine, embedder, collection, gathered.plan, progress)
+    writer = _Writer(engine, embedder, collection, gathered.plan, problems, progress)
     for batch in _batches(_prepare_all(gathered, settings, problems)):
         writer.write(batch)
     writer.remove()
@@ -139,6 +146,13 @@ def foretell_ingest(
     for _ in _prepare_all(gathered, settings, problems):
         pass
     return _report(gathered, problems, 0)
+
+
+def _refused_by_database(path: str, error: DBAPIError) -> DocumentError:
+    said = " ".join(str(error.orig).split())
+    return DocumentError(
+        path, f"cannot be stored ({said})", "shorten its title or headings, or split the file"
+    )
 
 
 def _create_collection(engine: Engine, embedder: Embedder, name: str, owner: str) -> Collection:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, RowMapping, func, insert, select, text, update
 
 from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
-from llmwiki.errors import ConfigurationError, UnknownNameError
+from llmwiki.errors import ConfigurationError, UnknownNameError, UsageError
 from llmwiki.store.tables import CollectionTable
 
 DEFAULT_OWNER = "system"
@@ -60,7 +60,13 @@ def _no_such_collection(
 def create_collection(
     connection: Connection, name: str, owner: str, embedder: EmbedderIdentity
 ) -> Collection:
-    """Create a collection whose vectors come from the given embedder."""
+    """Create a collection whose vectors come from the given embedder.
+
+    Raises UsageError for a name or an owner that is empty or cannot be printed on one line.
+    """
+    for what, value in (("collection", name), ("owner", owner)):
+        if not value.strip() or not value.isprintable():
+            raise UsageError(f"the name of the {what} is {value!r}; use printable characters")
     row = (
         connection.execute(
             insert(CollectionTable)

@@ -6,10 +6,13 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 import llmwiki
 from llmwiki.errors import SchemaMismatchError
+
+MIGRATION_LOCK = 7_340_210_554
+"""Key of the advisory lock that lets one process migrate at a time; any number would do."""
 
 
 def _scripts() -> Path:
@@ -30,9 +33,11 @@ def upgrade(engine: Engine) -> str:
 
     Raises SchemaMismatchError for a database that a newer release migrated.
     """
-    _refuse_newer(current_revision(engine))
     config = _config()
-    with engine.connect() as connection:
+    with engine.connect() as guard, engine.connect() as connection:
+        # Held until the guard's transaction ends: a second migration waits, and finds it done.
+        guard.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+        _refuse_newer(current_revision(engine))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         connection.commit()

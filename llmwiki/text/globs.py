@@ -11,6 +11,8 @@ def matches_glob(path: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compile(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    # `**/**/` says what `**/` says, and would try every division of a deep path.
+    once = re.sub(r"(?:\*\*/)+", "**/", pattern)
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", once)
     expressions = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(expressions.get(part) or re.escape(part) for part in parts))

@@ -21,3 +21,11 @@ def test_each_document_is_continued_once_and_by_the_closest_file() -> None:
 
 def test_files_without_passages_are_never_matched() -> None:
     assert match_moves({DocumentId(1): Counter()}, {"empty.md": Counter()}) == {}
+
+
+def test_many_files_alike_are_paired_one_by_one() -> None:
+    gone = {DocumentId(number): Counter("abc") for number in range(5000)}
+    new = {f"{number:05}.md": Counter("abc") for number in range(5000)}
+    moves = match_moves(gone, new)
+    assert sorted(moves.values()) == sorted(gone)
+    assert moves["00000.md"] == 0

@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import Engine
 
 from llmwiki.config import IngestSettings, MetadataRule, Settings
-from llmwiki.errors import ConfigurationError, ShrinkRefusedError
+from llmwiki.errors import ConfigurationError, ShrinkRefusedError, UsageError
 from llmwiki.ingest.service import foretell_ingest, ingest_folder
 from llmwiki.ports import Vectors
 from llmwiki.providers.hashing_embedder import HashingEmbedder
-from tests.support.wiki import HASHING, Wiki, prose
+from tests.support.wiki import HASHING, Wiki, prose, write_tree
 
 FILES = {
     "index.md": f"# Home\n\n{prose('home')}\n",
@@ -164,3 +164,40 @@ def test_a_foretold_ingest_counts_what_a_real_one_does_and_writes_nothing(wiki: 
     done, _ = wiki.ingest()
     assert (foretold.added, foretold.moved, foretold.unchanged) == (1, 1, 2)
     assert (done.added, done.moved, done.unchanged) == (1, 1, 2)
+
+
+def test_documents_below_what_cannot_be_reached_are_kept(wiki: Wiki, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    wiki.folder = tmp_path / "docs"
+    elsewhere.mkdir()
+    wiki.folder.mkdir()
+    write_tree(elsewhere, {"far.md": f"# Far\n\n{prose('far')}\n"})
+    write_tree(wiki.folder, FILES)
+    (wiki.folder / "linked").symlink_to(elsewhere)
+    assert wiki.ingest()[0].added == 4
+    elsewhere.rename(tmp_path / "unmounted")
+    report, overview = wiki.ingest()
+    assert (report.removed, overview.retired) == (0, 0)
+    assert [problem.path for problem in report.problems] == ["linked"]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "---\nversion: 0x" + "f" * 6000 + "\n---\n# A\n\ntext\n",
+        "# " + " ".join(f"w{number}" for number in range(200_000)) + "\n\ntext\n",
+    ],
+    ids=["an integer of 6,000 digits", "a heading of 200,000 words"],
+)
+def test_one_document_that_cannot_be_stored_does_not_end_the_run(wiki: Wiki, hostile: str) -> None:
+    report, _ = wiki.ingest(FILES | {"hostile.md": hostile})
+    assert [problem.path for problem in report.problems] == ["hostile.md"]
+    assert wiki.rows("SELECT count(*) FROM document") == [(3,)]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x1b[31m"])
+def test_a_collection_has_a_name_that_can_be_printed(wiki: Wiki, name: str) -> None:
+    write_tree(wiki.folder, FILES)
+    wiki.name = name
+    with pytest.raises(UsageError, match="the name of the collection"):
+        wiki.ingest()

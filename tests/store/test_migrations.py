@@ -1,5 +1,6 @@
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -110,3 +111,9 @@ def test_an_upgrade_from_the_first_schema_keeps_the_current_revision_whole(
     }
     assert pinned is None
     assert len(quarantined) == 64
+
+
+def test_migrations_at_once_wait_for_each_other(empty_database: Engine) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        done = list(threads.map(lambda _: migrations.upgrade(empty_database), range(3)))
+    assert done == [migrations.head_revision()] * 3
