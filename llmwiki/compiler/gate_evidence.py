@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from llmwiki.domain import ChunkId, SourceChunk, TopicSources
+from llmwiki.text.code_spans import code_contents, without_code_spans
 from llmwiki.text.hashing import normalise
 
-_CODE_SPAN = re.compile(r"`+([^`\n]+)`+")
 _FENCE_LINE = re.compile(r"\s*(?:`{3,}|~{3,})")
 _PROMPT = re.compile(r"\s*(?:\$|>>>|\.\.\.|#|>|PS>|%)\s+")
 _ASCII_LETTERS = re.compile(r"[A-Za-z]+")
@@ -53,6 +53,16 @@ class PassageFacts:
         return self.normal.casefold()
 
     @cached_property
+    def live(self) -> str:
+        """The folded form without code: where markup would be at work."""
+        return normalise(without_code_spans("\n".join(_prose_lines(self.text)))).casefold()
+
+    @cached_property
+    def body_lines(self) -> frozenset[str]:
+        """The lines of the text without white space."""
+        return frozenset(map(squeeze, self._body.split("\n")))
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The content words."""
         return content_stems(self.text)
@@ -61,7 +71,7 @@ class PassageFacts:
     def lines(self) -> frozenset[str]:
         """The lines and code spans without white space; a line also without its shell prompt."""
         lines = self._body.split("\n")
-        spans = _CODE_SPAN.findall(self._body)
+        spans = code_contents(self._body)
         bare = (_PROMPT.sub("", line, count=1) for line in lines)
         return frozenset(squeeze(line) for line in (*lines, *spans, *bare))
 
@@ -142,7 +152,7 @@ def content_stems(text: str) -> frozenset[str]:
 
 def count_scripts(text: str) -> Counter[str]:
     """Count the letters of the text by script, code left out."""
-    prose = _CODE_SPAN.sub(" ", "\n".join(_prose_lines(text)))
+    prose = without_code_spans("\n".join(_prose_lines(text)))
     counts = Counter(script_of(letter) for letter in prose if letter > "\x7f" and letter.isalpha())
     counts["LATIN"] += sum(map(len, _ASCII_LETTERS.findall(prose)))
     return counts

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from llmwiki.compiler.gate_blocks import block_markup, without_invisible
 from llmwiki.compiler.gate_evidence import Evidence, PassageFacts, occurrences
 from llmwiki.compiler.gate_rules import find_offence, leaks, markup
 from llmwiki.config import GateLimits
@@ -35,7 +36,7 @@ REPAIRS: Mapping[str, str] = {
 _LONGEST_TITLE = 150
 _LONGEST_TAG = 40
 _HEADING_MARKS = re.compile(r"^[\s#]+|[\s#]+$")
-_NO_TAG = re.compile(r"[<>`\[\]{}|\\\n]")
+_NO_TAG = re.compile(r"[<>`\[\]{}|\\\n\u200b\u202a-\u202e\u2060\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,14 +148,16 @@ def _is_summary(tldr: Statement, evidence: Evidence, limits: GateLimits) -> bool
 
 def _is_sensible(title: str, passages: Sequence[PassageFacts]) -> bool:
     """Tell whether a title or heading is one line that the passages bear out."""
+    if "\n" in title:
+        return False
     if occurrences(title, passages):
         return True
     return (
         0 < len(title) <= _LONGEST_TITLE
-        and "\n" not in title
         and any(map(str.isalnum, title))
-        and not looks_like_preamble(title)
+        and not looks_like_preamble(without_invisible(title))
         and leaks(title, passages) is None
+        and block_markup(title, passages) is None
         and markup(title, passages) is None
         and not unsupported_details(title, [passage.text for passage in passages])
     )

@@ -5,6 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from llmwiki.compiler.gate_blocks import (
+    block_markup,
+    foreign_target,
+    moved_block,
+    without_invisible,
+)
 from llmwiki.compiler.gate_evidence import (
     Evidence,
     PassageFacts,
@@ -17,6 +23,8 @@ from llmwiki.compiler.gate_evidence import (
 from llmwiki.compiler.gate_language import foreign_script, foreign_words
 from llmwiki.config import GateLimits
 from llmwiki.domain import Statement, StatementKind
+from llmwiki.text.code_spans import without_code_spans
+from llmwiki.text.hashing import normalise
 from llmwiki.text.preamble import looks_like_preamble
 from llmwiki.text.support import unsupported_details
 
@@ -28,8 +36,8 @@ REASONS: Mapping[str, str] = {
     "too-long": "prose that is too long for one statement",
     "preamble": "the model talks to its user",
     "leak": "it names the passages, the request or the rules",
-    "block-markup": "a fence, a heading or a table row inside of prose",
-    "markup": "HTML, an image or a script that no cited passage has",
+    "block-markup": "a fence, heading, rule, quotation, table or footnote inside of prose",
+    "markup": "HTML, an image, a link, a script or a turn of direction that no cited passage has",
     "unsupported-detail": "a number, name or address that no cited passage has",
     "foreign-script": "it is in another script than the passages",
     "foreign-language": "it is in another language than the passages",
@@ -55,12 +63,13 @@ _PHRASE = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(
-    r"</?(?!https?:)[A-Za-z][^<>\n]{0,200}>?|<!--|<!doctype|!\[|\b(?:javascript|vbscript):"
+    r"</?(?!https?:)[A-Za-z][^<>\n]{0,200}>?|<!--|<[!?][A-Za-z\[]|!\[|\b(?:javascript|vbscript):"
     r"|\bdata:text/",
     re.IGNORECASE,
 )
-_CODE_SPAN = re.compile(r"`+[^`\n]+`+")
-_BLOCK = re.compile(r"^[ ]{0,3}(?:`{3}|~{3}|#{1,6}[ ]|\|.*\|[ ]*$)", re.MULTILINE)
+
+
+_DIRECTION = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +84,8 @@ def find_offence(statement: Statement, evidence: Evidence, limits: GateLimits) -
     """Return the first offence of a statement, or None.
 
     What stands in a cited passage word for word is not held against the page, so that an
-    extractive draft passes whole. Only a table must not be a part of the passage's table.
+    extractive draft passes whole. Only a table must not be a part of the passage's table, and
+    no line break be put before what begins a block at the beginning of a line.
     """
     if (reason := _unfounded(statement, evidence)) is not None:
         return Offence(reason=reason, detail="")
@@ -90,6 +100,7 @@ def find_offence(statement: Statement, evidence: Evidence, limits: GateLimits) -
 
 def leaks(text: str, cited: Cited) -> str | None:
     """Find a label, a boundary or a phrase that only the request can have put there."""
+    text = without_invisible(text)
     for expression in (_LABEL, _BOUNDARY, _PHRASE):
         for match in expression.finditer(text):
             if not _in_sources(match[0], cited):
@@ -98,11 +109,20 @@ def leaks(text: str, cited: Cited) -> str | None:
 
 
 def markup(text: str, cited: Cited) -> str | None:
-    """Find the beginning of a tag, an image or a script address that the passages do not have."""
-    for match in _MARKUP.finditer(_CODE_SPAN.sub(" ", text)):
-        if not _in_sources(match[0], cited):
+    """Find a tag, image, script address, link or turn of direction that no passage has.
+
+    A tag that the passages have in code only is none that they have.
+    """
+    for turn in _DIRECTION.findall(text):
+        if not _in_sources(turn, cited):
+            return f"U+{ord(turn):04X}"
+    prose = without_code_spans(text)
+    for match in _MARKUP.finditer(prose):
+        wanted = normalise(match[0]).casefold()
+        is_tag = wanted.startswith("<")
+        if not any(wanted in (each.live if is_tag else each.folded) for each in cited):
             return match[0]
-    return None
+    return foreign_target(prose, cited)
 
 
 def _unfounded(statement: Statement, evidence: Evidence) -> str | None:
@@ -140,7 +160,7 @@ def _too_long(statement: Statement, cited: Cited, limits: GateLimits) -> str | N
 
 def _preamble(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
     del cited, limits
-    return statement.text[:80] if looks_like_preamble(statement.text) else None
+    return statement.text[:80] if looks_like_preamble(without_invisible(statement.text)) else None
 
 
 def _leak(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
@@ -149,9 +169,13 @@ def _leak(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
 
 
 def _block_markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del cited, limits
-    match = _BLOCK.search(statement.text)
-    return match[0] if match else None
+    del limits
+    return block_markup(statement.text, cited)
+
+
+def _moved_block(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
+    del limits
+    return moved_block(statement.text, cited)
 
 
 def _markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
@@ -238,7 +262,7 @@ _RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
     },
 }
 _VERBATIM_RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
-    "prose": {},
+    "prose": {"block-markup": _moved_block},
     "code": {},
     "table": {"table-rows-missing": _table_rows_missing},
 }

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from llmwiki.domain import ChunkId, PageSection, SourceChunk, Statement
+from llmwiki.text.code_spans import find_code_spans
 
-_CODE_SPAN = re.compile(r"(`+[^`]*`+)")
+_ESCAPED_OR_BRACKET = re.compile(r"\\.|\[(?=[\[^])|(?<=\[)\[", re.DOTALL)
+_CELL_END = re.compile(r"(?<!\\)(\|)")
 
 
 def render_body(
@@ -39,7 +41,8 @@ def _block(statement: Statement, numbers: dict[ChunkId, int]) -> str:
     if statement.kind == "prose":
         return f"{_prose(statement.text)}{marks}"
     # A mark inside a fence or a table row would become part of it.
-    return f"{statement.text}\n\n{marks}"
+    text = _table(statement.text) if statement.kind == "table" else statement.text
+    return f"{text}\n\n{marks}"
 
 
 def _marks(statement: Statement, numbers: dict[ChunkId, int]) -> str:
@@ -49,9 +52,25 @@ def _marks(statement: Statement, numbers: dict[ChunkId, int]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Keep ``[[`` of the sources from being read as a link; code spans stay as they are."""
-    parts = _CODE_SPAN.split(text)
-    return "".join(part if part.startswith("`") else part.replace("[[", r"\[\[") for part in parts)
+    """Keep ``[[`` and ``[^`` from being read as links and footnotes; code spans stay."""
+    parts: list[str] = []
+    position = 0
+    for start, end in (*find_code_spans(text), (len(text), len(text))):
+        parts.append(_ESCAPED_OR_BRACKET.sub(_escape, text[position:start]))
+        parts.append(text[start:end])
+        position = end
+    # Else a backslash at the end would escape the mark that follows.
+    return "".join(parts) + (" " if text.endswith("\\") else "")
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("\\") else rf"\{match[0]}"
+
+
+def _table(text: str) -> str:
+    # A bar ends a cell even inside of backticks.
+    lines = text.split("\n")
+    return "\n".join("".join(map(_prose, _CELL_END.split(line))) for line in lines)
 
 
 def _place(chunk: SourceChunk) -> str:

@@ -26,7 +26,13 @@ from llmwiki.lint.structure_rules import (
     oversized_page,
     topic_without_page,
 )
-from llmwiki.lint.text_rules import empty_section, fenced_page, markup_residue, model_preamble
+from llmwiki.lint.text_rules import (
+    broken_wikilink_in_text,
+    empty_section,
+    fenced_page,
+    markup_residue,
+    model_preamble,
+)
 from llmwiki.lint.wiki import Wiki
 from llmwiki.store.lint_texts import PageText
 
@@ -55,6 +61,7 @@ TEXT_RULES: tuple[Rule[PageText], ...] = (
     model_preamble,
     fenced_page,
     markup_residue,
+    broken_wikilink_in_text,
 )
 """Rules that see one compiled page at a time, with its statements and sources."""
 

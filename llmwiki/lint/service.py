@@ -24,7 +24,8 @@ def lint_collection(
     """
     wiki = _gather(connection, collection, settings)
     findings = list(_apply(WIKI_RULES, wiki, collection))
-    for page_text in page_texts(connection, list(wiki.compiled_from_sources())):
+    slugs = frozenset(page.slug for page in wiki.pages)
+    for page_text in page_texts(connection, list(wiki.compiled_from_sources()), slugs):
         findings += _apply(TEXT_RULES, page_text, collection)
     return tuple(sorted(findings, key=_order))
 

@@ -7,12 +7,13 @@ from itertools import groupby
 from llmwiki.lint.excerpts import excerpt
 from llmwiki.lint.remedies import recompile
 from llmwiki.lint.rule import Violation, about, rule
+from llmwiki.lint.wikilinks import prose_link_targets
 from llmwiki.store.lint_texts import PageText, StatementFacts
+from llmwiki.text.code_spans import without_code_spans
 from llmwiki.text.hashing import normalise
 from llmwiki.text.preamble import looks_like_preamble
 
 _FENCES = ("```", "~~~")
-_CODE_SPAN = re.compile(r"`[^`]*`")
 _ERROR_PAGES = (
     "Error parsing web page",
     "Just a moment...",
@@ -81,6 +82,14 @@ def markup_residue(text: PageText) -> Iterator[Violation]:
             yield about(text.page, f"{what}; remove it from the source, then run `llmwiki ingest`")
 
 
+@rule("broken-wikilink", "error", "A link leads to a page that is retired or does not exist.")
+def broken_wikilink_in_text(text: PageText) -> Iterator[Violation]:
+    """Find links in the body: a page's own links stand beside it, and none of them in its text."""
+    for target in sorted(set(prose_link_targets(text.body)) - text.live_slugs):
+        remedy = recompile(text.page.slug)
+        yield about(text.page, f"has a link to {excerpt(target)}, which is no live page; {remedy}")
+
+
 def _says_something(statements: Sequence[StatementFacts]) -> bool:
     return any(statement.text.strip() for statement in statements)
 
@@ -88,7 +97,7 @@ def _says_something(statements: Sequence[StatementFacts]) -> bool:
 def _is_residue(text: str) -> bool:
     if text.lstrip().startswith(_ERROR_PAGES):
         return True
-    return _RESIDUE.search(_CODE_SPAN.sub("", text)) is not None
+    return _RESIDUE.search(without_code_spans(text)) is not None
 
 
 def _is_verbatim(text: PageText, statement: StatementFacts) -> bool:

@@ -1,6 +1,12 @@
 """Reads ``[[slug|title]]`` links out of Markdown."""
 
+import re
 from collections.abc import Iterator
+
+from llmwiki.text.code_spans import without_code_spans
+
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
 
 
 def link_targets(markdown: str) -> Iterator[str]:
@@ -19,3 +25,22 @@ def link_targets(markdown: str) -> Iterator[str]:
                     yield target
             begin = end + 2
             end = line.find("]]", begin)
+
+
+def prose_link_targets(markdown: str) -> Iterator[str]:
+    """Yield the slugs that the text links outside of code; an escaped bracket opens no link."""
+    prose = without_code_spans("\n".join(_lines_outside_fences(markdown)))
+    return link_targets(_ESCAPE.sub(" ", prose))
+
+
+def _lines_outside_fences(markdown: str) -> Iterator[str]:
+    fence = ""
+    for line in markdown.split("\n"):
+        match = _FENCE.match(line)
+        if not fence:
+            if match is None:
+                yield line
+            else:
+                fence = match[1]
+        elif match and match[1].startswith(fence) and not line.strip().strip(fence[0]):
+            fence = ""

@@ -45,6 +45,10 @@ class PageText:
     page: PageFacts
     statements: tuple[StatementFacts, ...]
     sources: Mapping[ChunkId, SourceFacts]
+    body: str
+    """Its Markdown, as it is served."""
+    live_slugs: frozenset[str]
+    """The slugs of the pages that a link may name."""
 
 
 _STATEMENTS = """
@@ -52,6 +56,8 @@ SELECT page_id, role, section_position, heading, kind, text, chunk_ids
 FROM statement WHERE page_id = ANY(:pages)
 ORDER BY page_id, position
 """
+
+_BODIES = "SELECT id, body FROM page WHERE id = ANY(:pages)"
 
 _SOURCES = """
 SELECT s.page_id, s.chunk_id, c.breadcrumb, c.text,
@@ -63,18 +69,23 @@ WHERE s.page_id = ANY(:pages)
 """
 
 
-def page_texts(connection: Connection, pages: Sequence[PageFacts]) -> Iterator[PageText]:
+def page_texts(
+    connection: Connection, pages: Sequence[PageFacts], live_slugs: frozenset[str]
+) -> Iterator[PageText]:
     """Yield the texts of the given pages in order, some hundred pages a query."""
     for start in range(0, len(pages), PAGES_AT_A_TIME):
         batch = pages[start : start + PAGES_AT_A_TIME]
         ids = [page.id for page in batch]
         statements = _statements(connection, ids)
         sources = _sources(connection, ids)
+        bodies = {row.id: row.body for row in connection.execute(text(_BODIES), {"pages": ids})}
         for page in batch:
             yield PageText(
                 page=page,
                 statements=tuple(statements.get(page.id, ())),
                 sources=sources.get(page.id, {}),
+                body=bodies.get(page.id) or "",
+                live_slugs=live_slugs,
             )
 
 

@@ -1,5 +1,7 @@
+import pytest
+
 from llmwiki.compiler.rendering import render_body
-from llmwiki.domain import PageSection
+from llmwiki.domain import PageSection, StatementKind
 from tests.compiler.samples import chunk, statement
 
 SOURCES = [
@@ -40,3 +42,30 @@ def test_the_summary_is_not_repeated_right_below_itself() -> None:
         heading="", statements=(statement("It relays.", 7), statement("The relay has 3 ports.", 7))
     )
     assert body(later).count("The relay has 3 ports.") == 2
+
+
+def rendered(text: str, kind: StatementKind = "prose") -> str:
+    section = PageSection(heading="", statements=(statement(text, 7, kind=kind),))
+    return body(section).split("\n\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[^1]: it relays", r"\[^1]: it relays[^1]"),
+        ("It relays[^2] `x[^2]`", r"It relays\[^2] `x[^2]`[^1]"),
+        (r"It \[^2] \\[^2]", r"It \[^2] \\\[^2][^1]"),
+        (r"A \`[[b]]\` c", r"A \`\[\[b]]\` c[^1]"),
+        ("A `[[b]] `` c", r"A `\[\[b]] `` c[^1]"),
+        (r"A \[[b]] [[[c]]]", r"A \[\[b]] \[\[\[c]]][^1]"),
+        ("It relays\\", "It relays\\ [^1]"),
+    ],
+)
+def test_prose_has_no_footnotes_and_links_of_its_own(text: str, expected: str) -> None:
+    assert rendered(text) == expected
+
+
+def test_cells_have_no_links_of_their_own() -> None:
+    assert rendered("| `[[a]]` | [[b]] |\n|---|---|\n| `a | [[b]] | c` | x[^1] |", "table") == (
+        "| `[[a]]` | \\[\\[b]] |\n|---|---|\n| `a | \\[\\[b]] | c` | x\\[^1] |"
+    )

@@ -58,6 +58,17 @@ DAMAGES = (
         remedy="run `llmwiki ingest`",
     ),
     Damage(
+        code="broken-wikilink",
+        slug="ledger",
+        statements=(
+            (
+                "UPDATE page SET body = body || E'\\n`[[a]]` \\\\[\\\\[b]] [[guide]] [[ghost|G]]' "
+                "WHERE slug = 'ledger'"
+            ),
+        ),
+        remedy="“ghost”, which is no live page; run `llmwiki compile ledger`",
+    ),
+    Damage(
         code="topic-without-page",
         slug="ledger",
         statements=("DELETE FROM page WHERE slug = 'ledger'", _DROP_LEDGER_FROM_CONTENTS),

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from llmwiki.lint.excerpts import excerpt
-from llmwiki.lint.wikilinks import link_targets
+from llmwiki.lint.wikilinks import link_targets, prose_link_targets
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,19 @@ from llmwiki.lint.wikilinks import link_targets
 )
 def test_links_are_read_with_their_slug(markdown: str, targets: list[str]) -> None:
     assert list(link_targets(markdown)) == targets
+
+
+@pytest.mark.parametrize(
+    ("markdown", "targets"),
+    [
+        ("[[a]] `[[b]]` \\[\\[c]]", ["a"]),
+        ("\\`[[a]]\\`", ["a"]),
+        ("```\n[[a]]\n```\n[[b]]", ["b"]),
+        ("````\n```\n[[a]]\n````\n[[b]]", ["b"]),
+    ],
+)
+def test_links_of_a_body_are_read_outside_of_code(markdown: str, targets: list[str]) -> None:
+    assert list(prose_link_targets(markdown)) == targets
 
 
 @pytest.mark.parametrize("piece", ["[[", "]]", "[[a]]", "[", "[[a|"])
