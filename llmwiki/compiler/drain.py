@@ -28,6 +28,7 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import (
     BudgetExhaustedError,
+    ConfigurationError,
     InvalidAnswerError,
     ProviderError,
     QuotaExhaustedError,
@@ -43,6 +44,11 @@ PAGES_PER_CLAIM = 50
 
 FAILURES_OF_A_SERVICE = 2
 """After so many failures in a row that no page is to blame for, the service is down."""
+
+REFUSALS_OF_EVERYTHING = 3
+"""After so many refused requests and not one answer, the configuration is to blame. One page
+causes two at most: after its pack was refused others are asked, and after half of that pack the
+other half."""
 
 SHARE_OF_LEASE = 4
 """Leases are renewed before each request, and in between when this part of them has passed."""
@@ -75,6 +81,13 @@ class Drain:
     """Drafts that failed: their leases keep this drain from claiming them again."""
     _sizes: dict[PageId, int] = field(default_factory=dict, init=False)
     """The largest pack for pages of a request that failed as a whole."""
+    _refused: list[tuple[Sequence[QueuedPage], Exception]] = field(default_factory=list, init=False)
+    """Packs, without a page in common, that were refused before any request was answered: either
+    they are to blame or the configuration is."""
+    _refusals: int = field(default=0, init=False)
+    """Requests that were refused before any was answered."""
+    _has_answer: bool = field(default=False, init=False)
+    """The service answered a request of this drain, so the configuration is right."""
     _renewed_at: float = field(default=0.0, init=False)
     _tally: Tally = field(default_factory=Tally, init=False)
 
@@ -82,14 +95,18 @@ class Drain:
         """Empty the queue, or stop at the first cap, quota, outage or deadline."""
         try:
             reason = self._run()
+            self._judge_refused()
         finally:
-            self._release([*self._open.values(), *self._set_aside])
+            doubtful = [page for pages, _ in self._refused for page in pages]
+            self._release([*self._open.values(), *self._set_aside, *doubtful])
         return self._tally.report(reason)
 
     def _run(self) -> StoppedReason:
         try:
             while self.deadline is None or self.clock.monotonic() < self.deadline:
                 self._claim()
+                if not self._open:
+                    self._reopen_refused()
                 if not self._open:
                     return "done"
                 self._step()
@@ -172,21 +189,69 @@ class Drain:
             self._request_failed(pages, error)
         else:
             self._tally.usage += generation.usage
+            if generation.usage.chat_calls:
+                self._blame_refused()
             self._finish_pack(pages, pack, generation)
 
     def _request_failed(self, pages: Sequence[QueuedPage], error: Exception) -> None:
         fault = fault_of(error)
-        if fault == "page" and len(pages) > 1:
-            # One page is to blame. Halving finds it, and all the others are written.
-            log.warning("compile.pack_halved", pages=len(pages), error=str(error))
-            self._sizes |= dict.fromkeys((page.page_id for page in pages), len(pages) // 2)
-            return
         if fault == "all":
             raise error
+        if fault == "page-or-all":
+            # A page that failed before is no evidence: it may be what made it fail then.
+            if not self._has_answer and not any(page.attempts for page in pages):
+                self._doubt(pages, error)
+                return
+            fault, error = "page", _as_fault_of_page(error)
+        if fault == "page" and len(pages) > 1:
+            # One page is to blame. Halving finds it, and all the others are written.
+            self._halve(pages, error)
+            return
         for page in pages:
             self._page_failed(page, error)
         if self.packing is not None:
             self._count_failure_of_service()
+
+    def _halve(self, pages: Sequence[QueuedPage], error: Exception) -> None:
+        log.warning("compile.pack_halved", pages=len(pages), error=str(error))
+        self._sizes |= dict.fromkeys((page.page_id for page in pages), len(pages) // 2)
+
+    def _doubt(self, pages: Sequence[QueuedPage], error: Exception) -> None:
+        """Ask for others first; they tell whether it was these pages or the configuration."""
+        self._refusals += 1
+        if self._refusals >= REFUSALS_OF_EVERYTHING:
+            raise _as_fault_of_all(error)
+        log.warning("compile.request_refused", pages=len(pages), error=str(error))
+        for page in pages:
+            del self._open[page.page_id]
+        self._refused.append((pages, error))
+
+    def _reopen_refused(self) -> None:
+        """Ask for halves of the packs that were refused, as no other pages are left to ask for."""
+        packs = [(pages, error) for pages, error in self._refused if len(pages) > 1]
+        self._refused = [each for each in self._refused if each not in packs]
+        for pages, error in packs:
+            self._halve(pages, error)
+            self._open |= {page.page_id: page for page in pages}
+
+    def _blame_refused(self) -> None:
+        """Blame the pages that were refused, as another request was answered."""
+        self._has_answer = True
+        self._reopen_refused()
+        for (page,), error in self._refused:
+            self._open[page.page_id] = page
+            self._page_failed(page, _as_fault_of_page(error))
+        self._refused = []
+
+    def _judge_refused(self) -> None:
+        """Blame a page that was refused alone; where others were, too, it is not to blame."""
+        if len(self._refused) > 1:
+            raise _as_fault_of_all(self._refused[-1][1])
+        for pages, error in self._refused:
+            if len(pages) == 1:
+                self._open[pages[0].page_id] = pages[0]
+                self._page_failed(pages[0], _as_fault_of_page(error))
+        self._refused = [each for each in self._refused if len(each[0]) > 1]
 
     def _finish_pack(
         self, pages: Sequence[QueuedPage], pack: Sequence[TopicSources], generation: Generation
@@ -219,10 +284,11 @@ class Drain:
             )
         except Exception as error:
             fault = fault_of(error)
-            if fault == "all":
+            is_first = fault == "page-or-all" and not self._tally.compiled
+            if fault == "all" or is_first:
                 raise
-            self._page_failed(page, error)
-            if fault == "service":
+            self._page_failed(page, _as_fault_of_page(error) if fault == "page-or-all" else error)
+            if fault in {"service", "page-or-all"}:
                 self._count_failure_of_service()
                 return
         else:
@@ -272,3 +338,11 @@ class Drain:
             connection.commit()
         for page in pages:
             self._open.pop(page.page_id, None)
+
+
+def _as_fault_of_page(error: Exception) -> InvalidAnswerError:
+    return InvalidAnswerError(str(error))
+
+
+def _as_fault_of_all(error: Exception) -> ConfigurationError:
+    return ConfigurationError(f"different requests were refused and none was answered: {error}")

@@ -11,15 +11,20 @@ from llmwiki.errors import (
     ProviderError,
     QuotaExhaustedError,
 )
+from llmwiki.providers.retries import RefusedRequestError
 
 
-def fault_of(error: Exception) -> Literal["page", "service", "all"]:
+def fault_of(error: Exception) -> Literal["page", "service", "page-or-all", "all"]:
     """Tell what an error is due to: the page at hand, a service, or what every page needs.
+
+    ``page-or-all``: other requests tell which; where another succeeds, it is the page's.
 
     An error that nobody foresaw is the page's, so that it cannot stop the queue every night.
     """
     if isinstance(error, BudgetExhaustedError | QuotaExhaustedError):
         return "all"
+    if isinstance(error, RefusedRequestError):
+        return "page-or-all"
     if isinstance(error, InvalidAnswerError):
         return "page"
     if isinstance(error, ProviderError):

@@ -18,6 +18,7 @@ from llmwiki.providers.evidence import (
     Evidence,
     embedded_error,
     gather_evidence,
+    one_line,
     parse_duration,
 )
 
@@ -25,6 +26,9 @@ VerdictKind = Literal["stop-quota", "stop-configuration", "wait", "retry", "inva
 
 LONGEST_WAIT = 120.0
 """Seconds; a service that asks for more has no calls left for this run."""
+
+REFUSED = "request-refused"
+"""The reason of a refusal that is due to the configuration, or to what this request contains."""
 
 _QUOTA_CODES = frozenset(
     {
@@ -59,7 +63,27 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _UNANSWERABLE = re.compile(
-    r"content[ _](?:filter|management|policy)|json_validate_failed", re.IGNORECASE
+    r"content[ _](?:filter|management|policy)|json_validate_failed|invalid[ _]prompt"
+    r"|\bmoderation\b|\bflagged\b|\bsafety\b|data[ _]?inspection",
+    re.IGNORECASE,
+)
+_ACCOUNT_FLAGGED = re.compile(
+    r"\b(?:account|organi[sz]ation|project|key)\b.{0,40}\bflagged\b", re.IGNORECASE
+)
+_ABOUT_PARAMETERS = re.compile(
+    r"response[_ ]format|json[_ ]?schema|structured output|guided|grammar|max_\w*tokens"
+    r"|extra[_ ](?:inputs|forbidden)|unsupported|unknown|parameter|field required|\bmodel\b",
+    re.IGNORECASE,
+)
+_KEY_REFUSED = re.compile(
+    r"\b(?:invalid|incorrect|missing|expired|wrong|no) (?:api[ _-]?key|auth|credentials)\b"
+    r"|\bapi[ _-]?key (?:is )?(?:not valid|not found|invalid|missing|required|expired)\b",
+    re.IGNORECASE,
+)
+_NO_SUCH_MODEL = re.compile(
+    r"model_not_found|DeploymentNotFound|no such model|unknown model|no endpoints found"
+    r"|\bmodels?\b.{0,100}?\b(?:not found|(?:does|do) not exist)|not a valid model",
+    re.IGNORECASE,
 )
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body)", re.IGNORECASE)
 
@@ -70,7 +94,8 @@ class Verdict:
 
     ``wait``: send again after ``seconds``, or after a growing pause where they are None.
     ``retry``: the service or the way to it failed; send again after a growing pause.
-    ``stop-quota``, ``stop-configuration``: no other request will succeed either.
+    ``stop-quota``, ``stop-configuration``: no other request will succeed either. With the reason
+    REFUSED that is a guess: the answer does not tell the configuration from this request.
     ``invalid``: this request or its answer is at fault; others may succeed.
     """
 
@@ -102,7 +127,7 @@ def classify(outcome: object, *, now: datetime) -> Verdict:
 
 def _judge_connection(error: openai.APIConnectionError) -> Verdict:
     cause = error.__cause__
-    message = f"{error.message} {cause or ''}".strip()
+    message = one_line(f"{error.message} {cause or ''}")
     if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         return Verdict(kind="stop-configuration", reason="bad-address-or-key", message=message)
     if isinstance(error, openai.APITimeoutError):
@@ -119,10 +144,12 @@ def _judge_text(text: str) -> Verdict:
             message="a web page came instead of an answer; is base_url complete, as with /v1?",
             status=200,
         )
-    return Verdict(kind="invalid", reason="not-json", message=text[:200], status=200)
+    return Verdict(kind="invalid", reason="not-json", message=one_line(text), status=200)
 
 
 def _judge_status(evidence: Evidence, now: datetime) -> Verdict:
+    if evidence.status is not None and evidence.status < 400:
+        return _judge_redirect(evidence)
     if _is_limit(evidence):
         return (
             _first_that_holds(_LIMIT_RULES, evidence)
@@ -133,6 +160,17 @@ def _judge_status(evidence: Evidence, now: datetime) -> Verdict:
         _first_that_holds(_STATUS_RULES, evidence)
         or _judge_delay(evidence, evidence.delay(now))
         or _verdict("retry", "server-error", evidence)
+    )
+
+
+def _judge_redirect(evidence: Evidence) -> Verdict:
+    location = evidence.headers.get("location", "").partition("?")[0]
+    towards = f" to {location}" if location else ""
+    return Verdict(
+        kind="stop-configuration",
+        reason="redirected",
+        message=one_line(f"the address redirects{towards}; correct base_url"),
+        status=evidence.status,
     )
 
 
@@ -202,16 +240,34 @@ def _is_too_long(evidence: Evidence) -> bool:
 
 
 def _is_unanswerable(evidence: Evidence) -> bool:
-    return evidence.status == 400 and bool(_UNANSWERABLE.search(evidence.text))
+    """Tell whether the service dislikes what this request contains, not how it is made."""
+    if evidence.status == 422:
+        return not _ABOUT_PARAMETERS.search(evidence.text)
+    is_about_content = bool(_UNANSWERABLE.search(evidence.text))
+    is_about_account = bool(_ACCOUNT_FLAGGED.search(evidence.text))
+    return evidence.status in {400, 403, 451} and is_about_content and not is_about_account
 
 
 def _is_busy(evidence: Evidence) -> bool:
     return evidence.status in {408, 409, 425}
 
 
+def _is_key_refused(evidence: Evidence) -> bool:
+    said = evidence.status in {400, 403} and bool(_KEY_REFUSED.search(evidence.message))
+    return evidence.status in {401, 407} or said
+
+
+def _is_model_missing(evidence: Evidence) -> bool:
+    return evidence.status in {400, 404} and bool(_NO_SUCH_MODEL.search(evidence.text))
+
+
+def _is_wrong_address(evidence: Evidence) -> bool:
+    return evidence.status in {405, 501}
+
+
 def _is_refusal(evidence: Evidence) -> bool:
-    """Tell whether the request itself is wrong: key, model, address, parameters, redirects."""
-    return evidence.status is not None and (evidence.status < 500 or evidence.status == 501)
+    """Tell whether the request is wrong: its rights, address or parameters, or its content."""
+    return evidence.status is not None and evidence.status < 500
 
 
 def _verdict(
@@ -240,7 +296,10 @@ _STATUS_RULES: tuple[_Rule, ...] = (
     (_is_payment, "stop-quota", "quota-exhausted"),
     (_is_out_of_money, "stop-quota", "quota-exhausted"),
     (_is_too_long, "invalid", "too-long"),
+    (_is_key_refused, "stop-configuration", "key-refused"),
+    (_is_model_missing, "stop-configuration", "no-such-model"),
+    (_is_wrong_address, "stop-configuration", "wrong-address"),
     (_is_unanswerable, "invalid", "unanswerable"),
     (_is_busy, "retry", "server-busy"),
-    (_is_refusal, "stop-configuration", "request-refused"),
+    (_is_refusal, "stop-configuration", REFUSED),
 )

@@ -50,7 +50,7 @@ class Evidence:
         """What a person should read: the body's message if there is one."""
         messages = [value for name, value in self.fields if name == "message" and value]
         text = messages[0] if messages else self.text
-        return " ".join(text.split())[:_MESSAGE_LENGTH]
+        return one_line(text)
 
     def delay(self, now: datetime) -> float | None:
         """Seconds that the service asks to wait, from headers first, then from the body."""
@@ -88,6 +88,12 @@ def embedded_error(answer: object) -> object:
     if error is None and isinstance(choices, list) and choices:
         error = getattr(choices[0], "error", None)  # OpenRouter, when it failed midway
     return error
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a foreign text as one line of printable characters."""
+    printable = "".join(char if char.isprintable() else " " for char in text[:_LONGEST_TEXT])
+    return " ".join(printable.split())[:_MESSAGE_LENGTH]
 
 
 def parse_number(value: str | None) -> float | None:

@@ -24,7 +24,7 @@ from llmwiki.errors import (
     TransientProviderError,
 )
 from llmwiki.ports import CallAttempt, CallMeter, CallPurpose, Clock
-from llmwiki.providers.classification import Verdict, classify
+from llmwiki.providers.classification import REFUSED, Verdict, classify
 
 T = TypeVar("T")
 
@@ -36,6 +36,10 @@ _log = structlog.get_logger(__name__)
 
 class RequestTooLargeError(InvalidAnswerError):
     """The service takes only smaller requests."""
+
+
+class RefusedRequestError(ConfigurationError):
+    """The service refuses this request, and perhaps every other one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +85,8 @@ def call_with_retries(
 ) -> CallResult[T]:
     """Send until the answer is read, the service says stop, or the attempts are used up.
 
-    Raises ConfigurationError, QuotaExhaustedError, InvalidAnswerError, TransientProviderError,
+    Raises ConfigurationError (a RefusedRequestError where it may as well be the request that is
+    at fault), QuotaExhaustedError, InvalidAnswerError, TransientProviderError,
     or what the meter raises.
     """
     calls = _Calls(exchange, policy, purpose, subject)
@@ -169,7 +174,8 @@ def _error_for(verdict: Verdict) -> Exception:
         case "stop-quota":
             return QuotaExhaustedError(text)
         case "stop-configuration":
-            return ConfigurationError(text)
+            is_guess = verdict.reason == REFUSED
+            return RefusedRequestError(text) if is_guess else ConfigurationError(text)
         case "invalid":
             is_too_long = verdict.reason == "too-long"
             return RequestTooLargeError(text) if is_too_long else InvalidAnswerError(text)
@@ -183,7 +189,7 @@ def _describe(verdict: Verdict | None) -> str:
     if verdict is None:
         return "no answer"
     status = f" (HTTP {verdict.status})" if verdict.status else ""
-    return f"{verdict.reason}{status}: {verdict.message}"
+    return f"{verdict.reason}{status}: {verdict.message or 'the service gave no reason'}"
 
 
 def _pause(state: RetryCallState) -> float:

@@ -1,6 +1,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -8,6 +9,7 @@ from sqlalchemy import Engine
 
 from jobs import exit_codes
 from llmwiki.config import BudgetSettings, CompileSettings, GeneratorSettings, Settings
+from llmwiki.errors import ConfigurationError
 from tests.support.chat_server import Answer, ChatServer, completion
 from tests.support.model import write_pages
 from tests.support.wiki import HASHING, Wiki, prose
@@ -183,3 +185,108 @@ def test_a_chat_answer_that_is_no_json_fails_its_pages_only(
     result = wiki.drain()
     assert result.facts["failed"] == 3
     assert generators(wiki) == {"extractive": 3, "model": 5}
+
+
+PLAIN_REFUSAL = Answer(status=400, body={"error": {"message": "Invalid request"}})
+FIVE_FILES = {name: FILES[name] for name in sorted(FILES)[:5]}
+
+
+def titles_asked(request: dict[str, Any]) -> set[str]:
+    prompt = request["messages"][-1]["content"]
+    return {name for name in ("Part 0", "Part 1", "Part 2", "Part 3", "Part 4") if name in prompt}
+
+
+@pytest.mark.parametrize(
+    ("status", "pages_per_call", "poison"),
+    [
+        *[(400, size, poison) for size in (1, 2, 20) for poison in (0, 2, 4)],
+        *[(status, 20, 1) for status in (403, 404, 422, 451)],
+    ],
+)
+def test_a_page_that_is_refused_costs_the_others_little_and_is_quarantined(
+    engine: Engine,
+    tmp_path: Path,
+    server: ChatServer,
+    status: int,
+    pages_per_call: int,
+    poison: int,
+) -> None:
+    calls = {1: 5, 2: 6, 20: 7}[pages_per_call]
+    alone = 0
+
+    def refuse(request: dict[str, Any]) -> Answer | str:
+        nonlocal alone
+        titles = titles_asked(request)
+        alone += titles == {f"Part {poison}"}
+        is_refused = f"Part {poison}" in titles
+        return Answer(status=status, body=b"{}") if is_refused else write_pages(request)
+
+    server.answerer = refuse
+    wiki = model_wiki(engine, tmp_path, server, pages_per_call=pages_per_call)
+    wiki.ingest(FIVE_FILES)
+    for night in range(3):
+        wiki.drain()
+        assert generators(wiki) == {"extractive": 1, "model": 4}
+        if night == 0:
+            assert server.requests <= calls
+            assert wiki.rows("SELECT attempts FROM page WHERE attempts > 0") == [(1,)]
+        wiki.change("UPDATE page SET not_before = NULL")
+    assert alone == 2
+    assert server.requests <= calls + 1
+    assert wiki.rows("SELECT attempts FROM page WHERE quarantined_at IS NOT NULL") == [(2,)]
+
+
+@pytest.mark.parametrize("pages_per_call", [1, 2, 20])
+def test_a_service_that_refuses_every_request_stops_the_drain_and_no_page_is_blamed(
+    engine: Engine, tmp_path: Path, server: ChatServer, pages_per_call: int
+) -> None:
+    server.answerer = lambda _request: PLAIN_REFUSAL
+    wiki = model_wiki(engine, tmp_path, server, pages_per_call=pages_per_call)
+    wiki.ingest(FIVE_FILES)
+    with pytest.raises(ConfigurationError, match="none was answered: request-refused"):
+        wiki.drain()
+    assert server.requests == 3
+    assert wiki.rows("SELECT exit_code FROM run ORDER BY id DESC LIMIT 1") == [(exit_codes.ERROR,)]
+    assert wiki.rows("SELECT max(attempts), count(lease_until) FROM page") == [(0, 0)]
+
+
+def test_two_pages_that_are_refused_alone_are_the_configurations_fault(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    server.answerer = lambda _request: PLAIN_REFUSAL
+    wiki = model_wiki(engine, tmp_path, server, pages_per_call=1)
+    wiki.ingest(dict(list(FILES.items())[:2]))
+    with pytest.raises(ConfigurationError, match="none was answered"):
+        wiki.drain()
+    assert server.requests == 2
+    assert wiki.rows("SELECT max(attempts), count(lease_until) FROM page") == [(0, 0)]
+
+
+def test_pages_that_were_blamed_once_are_quarantined_although_no_other_is_left_to_ask_for(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    def refuse(request: dict[str, Any]) -> Answer | str:
+        is_refused = titles_asked(request) & {"Part 0", "Part 1"}
+        return PLAIN_REFUSAL if is_refused else write_pages(request)
+
+    server.answerer = refuse
+    wiki = model_wiki(engine, tmp_path, server, pages_per_call=1)
+    wiki.ingest(FIVE_FILES)
+    for _ in range(2):
+        wiki.drain()
+        assert generators(wiki) == {"extractive": 2, "model": 3}
+        wiki.change("UPDATE page SET not_before = NULL")
+    assert server.requests == 5 + 2
+    assert wiki.rows("SELECT count(*) FROM page WHERE quarantined_at IS NOT NULL") == [(2,)]
+
+
+def test_a_small_budget_is_not_spent_on_the_same_refused_page_every_night(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    server.queue.append(PLAIN_REFUSAL)
+    wiki = model_wiki(engine, tmp_path, server, pages_per_call=1)
+    wiki.ingest(FIVE_FILES)
+    assert wiki.drain(budget=1).facts["stopped_reason"] == "budget"
+    assert wiki.rows("SELECT attempts FROM page WHERE attempts > 0") == [(1,)]
+    wiki.drain(budget=1)
+    assert generators(wiki) == {"extractive": 4, "model": 1}

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from llmwiki.bootstrap import App
 from llmwiki.config import BudgetSettings, GeneratorSettings, Settings
 from llmwiki.errors import ConfigurationError
+from llmwiki.providers.classification import REFUSED
 from llmwiki.store.engine import Database
 from tests.providers.answers import CASES, Case, effect_of
 from tests.providers.conftest import FakeClock
@@ -22,6 +23,8 @@ FILES = {f"part{n}.md": f"# Part {n}\n\n{prose(f'part{n}')}\n" for n in range(8)
 ATTEMPTS = 4
 IN_FULL = 300
 FAILED_REQUESTS = 2
+REFUSALS_IN_DOUBT = 3
+"""Both packs, and half of the first."""
 REFUSED_PACKS = 4
 """Of four pages, two, one, and one: then two single pages in a row were to blame."""
 
@@ -104,6 +107,8 @@ def answer_always(answer: Answer, _request: dict[str, Any]) -> Answer:
 
 def expected_requests(case: Case) -> int:
     match case.kind:
+        case "stop-configuration" if case.reason == REFUSED:
+            return REFUSALS_IN_DOUBT
         case "stop-quota" | "stop-configuration":
             return 1
         case "wait" if case.seconds is None:

@@ -11,7 +11,7 @@ import sys
 from typing import Any, NamedTuple, assert_never
 
 from llmwiki.domain import StoppedReason
-from llmwiki.providers.classification import LONGEST_WAIT, VerdictKind
+from llmwiki.providers.classification import LONGEST_WAIT, REFUSED, VerdictKind
 from tests.support.chat_server import Answer
 
 
@@ -325,13 +325,13 @@ CASES = [
         "openai-wrong-key",
         Answer(status=401, body=error("Incorrect API key provided", code="invalid_api_key")),
         "stop-configuration",
-        "request-refused",
+        "key-refused",
     ),
     Case(
         "forbidden",
         Answer(status=403, body=error("You are not allowed to sample from this model")),
         "stop-configuration",
-        "request-refused",
+        REFUSED,
     ),
     Case(
         "ollama-no-such-model",
@@ -340,7 +340,7 @@ CASES = [
             body=error('model "llama9" not found, try pulling it first', type="api_error"),
         ),
         "stop-configuration",
-        "request-refused",
+        "no-such-model",
     ),
     Case(
         "vllm-no-such-model",
@@ -349,26 +349,60 @@ CASES = [
             body={"object": "error", "message": "The model `x` does not exist.", "code": 404},
         ),
         "stop-configuration",
-        "request-refused",
+        "no-such-model",
     ),
     Case(
         "gemini-key-as-bad-request",
         Answer(status=400, body=gemini("API key not valid. Please pass a valid key.", code=400)),
         "stop-configuration",
-        "request-refused",
+        "key-refused",
     ),
     Case(
         "azure-no-such-deployment",
         Answer(status=404, body=error("Resource not found", code="DeploymentNotFound")),
         "stop-configuration",
-        "request-refused",
+        "no-such-model",
     ),
     Case(
         "redirect-to-a-login",
         Answer(status=307, headers={"Location": "/login"}),
         "stop-configuration",
-        "request-refused",
+        "redirected",
     ),
+    Case(
+        "get-where-post-was-sent",
+        Answer(status=405, body={"detail": "Method Not Allowed"}),
+        "stop-configuration",
+        "wrong-address",
+    ),
+    Case(
+        "account-flagged",
+        Answer(status=403, body=error("Your account has been flagged for abuse.")),
+        "stop-configuration",
+        REFUSED,
+    ),
+    Case(
+        "bad-request-without-a-known-word",
+        Answer(status=400, body=error("Invalid request: unsupported content")),
+        "stop-configuration",
+        REFUSED,
+    ),
+    Case(
+        "mistral-unknown-parameter",
+        Answer(
+            status=422,
+            body={"detail": [{"type": "extra_forbidden", "loc": ["body", "max_tokens"]}]},
+        ),
+        "stop-configuration",
+        REFUSED,
+    ),
+    Case(
+        "no-such-path-or-page",
+        Answer(status=404, body={"detail": "Not Found"}),
+        "stop-configuration",
+        REFUSED,
+    ),
+    Case("blocked-by-law", Answer(status=451, body="blocked"), "stop-configuration", REFUSED),
     Case(
         "web-page-with-200",
         Answer(body="<!DOCTYPE html><html><body>Welcome</body></html>"),
@@ -379,7 +413,7 @@ CASES = [
         "openrouter-key-inside-200",
         Answer(body=error("No auth credentials found", code=401)),
         "stop-configuration",
-        "request-refused",
+        "key-refused",
     ),
     # This request or this answer
     Case(
@@ -415,6 +449,30 @@ CASES = [
     Case(
         "groq-model-wrote-no-json",
         Answer(status=400, body=error("Failed to generate JSON.", code="json_validate_failed")),
+        "invalid",
+        "unanswerable",
+    ),
+    Case(
+        "openai-invalid-prompt",
+        Answer(status=400, body=error("Your prompt was flagged", code="invalid_prompt")),
+        "invalid",
+        "unanswerable",
+    ),
+    Case(
+        "openrouter-moderation",
+        Answer(status=403, body=error("Your input was flagged by moderation", code=403)),
+        "invalid",
+        "unanswerable",
+    ),
+    Case(
+        "blocked-by-a-safety-system",
+        Answer(status=451, body=error("Rejected by our safety system")),
+        "invalid",
+        "unanswerable",
+    ),
+    Case(
+        "unprocessable",
+        Answer(status=422, body=error("unprocessable")),
         "invalid",
         "unanswerable",
     ),
@@ -458,6 +516,12 @@ _REFUSAL = Effect(
     "outage",
     1,
 )
+_DOUBT = Effect(
+    "asks for other pages, and for halves where there are none; blames the page where one is "
+    "answered; after three refusals and no answer breaks off, no page is blamed",
+    None,
+    2,
+)
 _CONFIGURATION = Effect("breaks off and says what to set; no page is blamed", None, 2)
 
 
@@ -467,7 +531,7 @@ def effect_of(case: Case) -> Effect:
         case "stop-quota":
             return _QUOTA
         case "stop-configuration":
-            return _CONFIGURATION
+            return _DOUBT if case.reason == REFUSED else _CONFIGURATION
         case "wait":
             return _LIMIT if case.seconds is None else _DELAY
         case "retry":

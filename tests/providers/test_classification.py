@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from llmwiki.providers.classification import classify
 from llmwiki.providers.openai_client import open_client
 from tests.providers.answers import CASES, Case, document, gemini, limited
-from tests.support.chat_server import ChatServer
+from tests.support.chat_server import Answer, ChatServer
 
 NOW = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "provider-answers.md"
@@ -63,6 +63,17 @@ def test_the_message_of_the_service_is_kept_on_one_line(
     assert verdict.message.startswith("Quota exceeded xxx")
     assert len(verdict.message) == 300
     assert verdict.status == 429
+
+
+def test_the_message_of_the_service_is_printable(server: ChatServer, client: openai.OpenAI) -> None:
+    hostile = "no\x1b[31m\r\n\u202eway\u2028\x00" + "y" * 1000
+    server.enqueue(Answer(status=400, body=hostile), Answer(status=400, body={"message": hostile}))
+
+    for _ in range(2):
+        message = classify(outcome_of(client), now=NOW).message
+        assert message.startswith("no [31m way yyy")
+        assert message.isprintable()
+        assert len(message) == 300
 
 
 def test_a_time_out_is_retried() -> None:

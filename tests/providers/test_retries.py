@@ -13,6 +13,7 @@ from llmwiki.providers.classification import Verdict
 from llmwiki.providers.retries import (
     CallResult,
     Exchange,
+    RefusedRequestError,
     RequestTooLargeError,
     RetryPolicy,
     Tokens,
@@ -164,6 +165,8 @@ def test_a_limit_without_explanation_is_waited_out_twice_and_then_taken_for_a_lo
     ("answer", "error"),
     [
         (Answer(status=401, body={"error": {"message": "no"}}), ConfigurationError),
+        (Answer(status=403), RefusedRequestError),
+        (Answer(status=302, headers={"Location": "/x"}), ConfigurationError),
         (Answer(status=402), QuotaExhaustedError),
         (Answer(status=413), RequestTooLargeError),
         (Answer(body={"choices": []}), InvalidAnswerError),
@@ -180,6 +183,24 @@ def test_what_no_repetition_changes_is_sent_once(
 
     assert server.requests == 1
     assert len(meter.outcomes) == 1
+
+
+def test_a_redirect_is_told_with_its_remedy(call: Caller, server: ChatServer) -> None:
+    server.enqueue(Answer(status=302, headers={"Location": "https://x.example/login?token=1"}))
+
+    with pytest.raises(ConfigurationError) as caught:
+        call()
+
+    assert str(caught.value) == (
+        "redirected (HTTP 302): the address redirects to https://x.example/login; correct base_url"
+    )
+
+
+def test_a_refusal_without_a_reason_says_so(call: Caller, server: ChatServer) -> None:
+    server.enqueue(Answer(status=404, body={}))
+
+    with pytest.raises(RefusedRequestError, match="the service gave no reason"):
+        call()
 
 
 def test_a_useless_answer_is_settled_with_its_tokens_and_not_repeated(
