@@ -41,9 +41,9 @@ def test_links_of_a_body_are_read_outside_of_code(markdown: str, targets: list[s
 
 @pytest.mark.parametrize("piece", ["[[", "]]", "[[a]]", "[", "[[a|"])
 def test_hostile_markdown_takes_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(list(link_targets(piece * 200_000 + "]]"))) >= 0
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 15
 
 
 def test_an_excerpt_is_one_short_line() -> None:

@@ -172,7 +172,7 @@ def test_a_paragraph_of_a_megabyte_is_read_in_seconds(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     started = time.monotonic()
     document = parse_markdown("a.md", text)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     assert document.sections[0].blocks[0].text == text.strip()
 
 

@@ -35,6 +35,7 @@ def test_a_text_is_read_with_and_without_its_code() -> None:
 
 @pytest.mark.parametrize("piece", ["`", "` ``", "`\n", "\\`", "`\n- ", "`\n\n", "<a:", "` `` ``` "])
 def test_hostile_backticks_take_linear_time(piece: str) -> None:
-    started = time.perf_counter()
-    assert len(list(find_code_spans(piece * 50_000))) >= 0
-    assert time.perf_counter() - started < 2
+    started = time.process_time()
+    spans = list(find_code_spans(piece * 50_000))
+    assert all(start < end for start, end in spans)
+    assert time.process_time() - started < 15

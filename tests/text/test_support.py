@@ -134,6 +134,6 @@ def test_a_number_that_was_altered_is_always_named(
 )
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     hostile = piece * (400_000 // len(piece)) + "x!"
-    started = time.perf_counter()
+    started = time.process_time()
     unsupported_details(hostile, ["a source of 1 line", hostile[1:-2]])
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 15
