@@ -130,6 +130,7 @@ def test_a_dry_run_changes_no_row_and_foretells_the_night(wiki: Wiki) -> None:
     before = dump(wiki.engine)
     foretold = wiki.night(dry_run=True)
     assert dump(wiki.engine) == before
+    assert (foretold.exit_code, foretold.facts["lint"]["errors"]) == (exit_codes.DONE, 0)
     assert [page["page"] for page in foretold.facts["drain"]["would_compile"]] == ["guide/upgrade"]
     assert wiki.night().facts["drain"]["compiled"] == 1
 

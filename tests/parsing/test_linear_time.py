@@ -11,8 +11,8 @@ from llmwiki.parsing.parsers import parse
 from llmwiki.parsing.pdf.text import Bookmark, hyphenated_words, paragraphs, split_at_bookmarks
 
 _SMALL, _LARGE = 10_000, 40_000
-_FOUR_TIMES_AND_NOISE = 8
-_MEASURABLE_SECONDS = 0.25
+_FOUR_TIMES_AND_NOISE = 12
+_MEASURABLE_SECONDS = 2.0
 
 _Case = tuple[str, str, str, str]
 """Ending of the file, and the text: its beginning, what fills it, its end."""
