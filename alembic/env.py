@@ -4,7 +4,8 @@ from alembic import context
 
 # Imported so that they register their tables with the metadata.
 import llmwiki.store.batch_tables
-import llmwiki.store.job_tables  # noqa: F401
+import llmwiki.store.job_tables
+import llmwiki.store.retrieval_tables  # noqa: F401
 from llmwiki.store.tables import Base
 
 context.configure(

@@ -27,6 +27,9 @@ from llmwiki.store.engine import Database, open_database
 from llmwiki.store.ledger import BudgetLimits, LedgerMeter
 from llmwiki.store.migrations import require_current_schema
 
+RERANK_SERVICES = frozenset({"cohere", "voyage", "jina"})
+"""The rerankers whose calls are counted."""
+
 
 @dataclass(kw_only=True)
 class App:
@@ -56,14 +59,14 @@ class App:
     def limits(self) -> BudgetLimits:
         """The caps of the ledger; a night's compile has a share of the chat budget."""
         budget = self.settings.budget
-        return BudgetLimits(
-            caps={
-                "chat": budget.chat_calls_per_day,
-                "chat/compile": budget.chat_calls_per_night,
-                "embed": budget.embed_calls_per_day,
-            },
-            time_zone=budget.time_zone,
-        )
+        caps = {
+            "chat": budget.chat_calls_per_day,
+            "chat/compile": budget.chat_calls_per_night,
+            "embed": budget.embed_calls_per_day,
+        }
+        if self.settings.rerank.provider in RERANK_SERVICES:
+            caps["rerank"] = budget.rerank_calls_per_day
+        return BudgetLimits(caps=caps, time_zone=budget.time_zone)
 
     @cached_property
     def meter(self) -> LedgerMeter:

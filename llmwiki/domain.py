@@ -115,6 +115,7 @@ class Usage:
 
     chat_calls: int = 0
     embed_calls: int = 0
+    rerank_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -122,6 +123,7 @@ class Usage:
         return Usage(
             chat_calls=self.chat_calls + other.chat_calls,
             embed_calls=self.embed_calls + other.embed_calls,
+            rerank_calls=self.rerank_calls + other.rerank_calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
         )
@@ -148,6 +150,26 @@ class GeneratorIdentity:
     """Provider and model, as ``extractive`` or ``openai:gpt-5-mini``."""
     version: str
     """Changes when prompt, schema or algorithm change, so that pages are written anew."""
+
+
+RerankMethod = Literal["cross-encoder", "cohere", "voyage", "jina"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerIdentity:
+    """Names what scored; scores of two identities must never be compared."""
+
+    method: RerankMethod
+    name: str
+    """The model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankScores:
+    """What a reranker answered: (index of the text, score) as it came, unchecked."""
+
+    scores: tuple[tuple[int, float], ...]
+    usage: "Usage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

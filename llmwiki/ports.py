@@ -12,13 +12,15 @@ from llmwiki.domain import (
     EmbedderIdentity,
     Generation,
     GeneratorIdentity,
+    RerankerIdentity,
+    RerankScores,
     TopicSources,
 )
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
 
-CallPurpose = Literal["compile", "embed", "question"]
+CallPurpose = Literal["compile", "embed", "question", "rerank"]
 
 
 class Embedder(Protocol):
@@ -52,6 +54,23 @@ class Generator(Protocol):
         A topic that got no usable draft is left out of the result, with the reason under
         ``problems``. Raises QuotaExhaustedError, BudgetExhaustedError or ProviderError when the
         request as a whole failed.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Scores texts by how well they answer a question."""
+
+    @property
+    def identity(self) -> RerankerIdentity:
+        """Which model scores; part of the cache's key."""
+        ...
+
+    def score(self, question: str, texts: Sequence[str], *, timeout: float) -> RerankScores:
+        """Score every text, within so many seconds.
+
+        Raises ProviderError, QuotaExhaustedError or BudgetExhaustedError. What a service answers
+        is passed on as it is: whoever asked checks it.
         """
         ...
 

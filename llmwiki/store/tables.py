@@ -72,6 +72,10 @@ class CollectionTable(Base):
     dimension: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     ingested_at: Mapped[datetime | None]
+    promoted_at: Mapped[datetime | None]
+    """Since when the wiki may lead, while its lint is recent and green."""
+    evidence_levels: Mapped[dict[str, Any] | None]
+    """What scores mean in this corpus, calibrated at ingest."""
 
 
 class DocumentTable(Base):

@@ -1,44 +1,21 @@
-"""The configuration: frozen, closed, and the only reader of the environment and llmwiki.toml.
+"""The sections of the configuration that the nightly jobs read."""
 
-Precedence: command line, environment (``LLMWIKI_…``, nested with ``__``), llmwiki.toml in the
-working directory or where ``LLMWIKI_CONFIG`` points, defaults.
-"""
-
-import os
-import tomllib
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-
-from llmwiki.errors import ConfigurationError
-
-CONFIG_FILE_VARIABLE = "LLMWIKI_CONFIG"
-DEFAULT_CONFIG_FILE = "llmwiki.toml"
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A group of settings: closed, so that a misspelt key is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class MetadataRule(_Section):
+class MetadataRule(Section):
     """Metadata for the documents whose path matches a glob; later rules override earlier ones."""
 
     path: str = Field(description="Glob over the document's path, as `security/**/*.md`.")
@@ -47,7 +24,7 @@ class MetadataRule(_Section):
     version: str | None = None
 
 
-class IngestSettings(_Section):
+class IngestSettings(Section):
     """How documents become chunks."""
 
     chunk_tokens: int = Field(200, ge=40, le=2000, description="Target size of a child chunk.")
@@ -55,7 +32,7 @@ class IngestSettings(_Section):
     rules: tuple[MetadataRule, ...] = ()
 
 
-class OverviewSettings(_Section):
+class OverviewSettings(Section):
     """How chunks become topics."""
 
     topic_tokens: int = Field(3000, ge=200, description="Most source tokens of one topic.")
@@ -64,7 +41,7 @@ class OverviewSettings(_Section):
     )
 
 
-class EmbedderSettings(_Section):
+class EmbedderSettings(Section):
     """Which vector space is used; after a change run `llmwiki reembed`."""
 
     provider: Literal["minilm", "onnx", "hashing", "openai"] = Field(
@@ -80,7 +57,7 @@ class EmbedderSettings(_Section):
     batch_size: int = Field(64, ge=1, le=2048)
 
 
-class GeneratorSettings(_Section):
+class GeneratorSettings(Section):
     """Who writes the pages."""
 
     provider: Literal["extractive", "openai"] = "extractive"
@@ -100,12 +77,13 @@ class GeneratorSettings(_Section):
     max_output_tokens: int = Field(24_000, ge=200, description="Of one answer.")
 
 
-class BudgetSettings(_Section):
+class BudgetSettings(Section):
     """Calls a day. A call is one HTTP attempt; nothing is refunded."""
 
     chat_calls_per_day: int = Field(20, ge=0)
     chat_calls_per_night: int = Field(15, ge=0, description="The night's share of the day.")
     embed_calls_per_day: int = Field(1000, ge=0)
+    rerank_calls_per_day: int = Field(1000, ge=0)
     time_zone: str = Field("UTC", description="Where the provider's day begins, as US/Pacific.")
 
     @field_validator("time_zone")
@@ -150,7 +128,7 @@ class GateLimits:
     """Characters that a page may have in any case, however short its sources are."""
 
 
-class CompileSettings(_Section):
+class CompileSettings(Section):
     """The drain and its gate."""
 
     max_attempts: int = Field(3, ge=1, description="Failures before a page is quarantined.")
@@ -166,98 +144,8 @@ class CompileSettings(_Section):
     gate: GateLimits = GateLimits()
 
 
-class ScheduleSettings(_Section):
+class ScheduleSettings(Section):
     """For the resident scheduler; cron needs none of it."""
 
     nightly: str = Field("0 2 * * *", description="Crontab expression of the nightly job.")
     time_zone: str = "UTC"
-
-
-class Settings(BaseSettings):
-    """Everything that can be configured. Unknown keys are errors."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="LLMWIKI_", env_nested_delimiter="__", extra="forbid", frozen=True
-    )
-
-    database_url: str | None = Field(
-        None, description="postgresql://… with pgvector, or embedded:PATH."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    log_format: Literal["console", "json"] = "console"
-    ingest: IngestSettings = IngestSettings()
-    overview: OverviewSettings = OverviewSettings()
-    embedder: EmbedderSettings = EmbedderSettings()
-    generator: GeneratorSettings = GeneratorSettings()
-    budget: BudgetSettings = BudgetSettings()
-    compile: CompileSettings = CompileSettings()
-    schedule: ScheduleSettings = ScheduleSettings()
-
-    @model_validator(mode="after")
-    def _lease_outlasts_a_request(self) -> Self:
-        needed = longest_request(self.generator)
-        if self.generator.provider != "extractive" and self.compile.lease < needed:
-            message = (
-                f"compile.lease is {self.compile.lease}, but one request can take {needed}: raise "
-                "the lease, or lower generator.request_timeout or generator.max_attempts"
-            )
-            raise ValueError(message)
-        return self
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put llmwiki.toml below the environment; neither .env files nor secret folders."""
-        del dotenv_settings, file_secret_settings
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=config_file())
-        return init_settings, env_settings, toml
-
-
-def longest_request(generator: GeneratorSettings) -> timedelta:
-    """Return how long one request can take: every attempt at its limit, and every wait.
-
-    An attempt is given up after the time-out, twice that where its body trickles and then stalls;
-    a provider is waited for 120 seconds at most (see ``providers.retries``).
-    """
-    attempts = generator.max_attempts * (2 * generator.request_timeout + 10)
-    return timedelta(seconds=attempts + (generator.max_attempts - 1) * 120.5)
-
-
-def config_file() -> Path:
-    """Return the path of the configuration file, whether it exists or not."""
-    return Path(os.environ.get(CONFIG_FILE_VARIABLE, DEFAULT_CONFIG_FILE))
-
-
-def load_settings() -> Settings:
-    """Read the configuration.
-
-    Raises ConfigurationError that names the file or the variable, what is wrong with it, and
-    what would be right.
-    """
-    named = os.environ.get(CONFIG_FILE_VARIABLE)
-    if named and not Path(named).is_file():
-        raise ConfigurationError(f"{CONFIG_FILE_VARIABLE} names {named}, which is not a file")
-    try:
-        return Settings()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{config_file()} is not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise ConfigurationError(_describe(error)) from error
-
-
-def _describe(error: ValidationError) -> str:
-    lines = []
-    for problem in error.errors(include_url=False):
-        parts = [str(part) for part in problem["loc"]]
-        variable = "LLMWIKI_" + "__".join(parts).upper()
-        told = problem["msg"].removeprefix("Value error, ")
-        if parts:
-            told = f"{'.'.join(parts)}: {told} (set in {config_file()} or {variable})"
-        lines.append(told)
-    return "configuration: " + "; ".join(lines)

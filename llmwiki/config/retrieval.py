@@ -1,0 +1,70 @@
+"""The sections of the configuration that questions read."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from llmwiki.config.sections import Section
+
+FusionMethod = Literal["completed-zscore", "rrf", "min-max", "convex"]
+
+
+class TierWeights(Section):
+    """How much each tier counts in the fusion."""
+
+    dense: float = Field(1.0, ge=0)
+    lexical: float = Field(1.0, ge=0)
+    identifiers: float = Field(1.0, ge=0)
+
+
+class RetrievalSettings(Section):
+    """How passages are found for a question."""
+
+    limit: int = Field(12, ge=1, le=100, description="Passages of a context.")
+    token_budget: int = Field(6000, ge=200, description="Tokens of a context.")
+    fusion: FusionMethod = "completed-zscore"
+    weights: TierWeights = TierWeights()
+    page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the passages.")
+    lint_max_age: timedelta = Field(
+        timedelta(hours=36), gt=timedelta(0), description="An older lint closes the wiki's gate."
+    )
+    step_back: bool = Field(
+        default=True,
+        description="Have the model generalise broad questions, when it is free.",
+    )
+    step_back_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0))
+    exact_below: int = Field(
+        20_000, ge=0, description="Up to so many vectors a collection is scanned, not indexed."
+    )
+    plans: Path = Field(Path("plans"), description="Folder of evidence plans, *.yaml.")
+
+
+class RerankSettings(Section):
+    """Who puts the best of the candidates first."""
+
+    provider: Literal["fusion", "cross-encoder", "cohere", "voyage", "jina"] = Field(
+        "fusion",
+        description="fusion: free, the fused order; cross-encoder: an ONNX model of yours; "
+        "cohere, voyage, jina: services of that shape.",
+    )
+    path: Path | None = Field(
+        None, description="For cross-encoder: a folder with model.onnx and tokenizer.json."
+    )
+    model: str | None = Field(None, description="For services.")
+    base_url: str | None = Field(None, description="For services; the vendor's own by default.")
+    api_key: SecretStr | None = None
+    deadline: float = Field(3.0, gt=0, description="Seconds; after that the fused order stands.")
+    max_candidates: int = Field(50, ge=2, le=1000)
+    cache_ttl: timedelta = Field(timedelta(hours=24), ge=timedelta(0))
+
+
+class AnswerSettings(Section):
+    """Who words the answer of `ask`."""
+
+    use_model: bool = Field(
+        default=True, description="Ask the generator's model when a call is free."
+    )
+    max_output_tokens: int = Field(1200, ge=100)
+    request_timeout: float = Field(60.0, gt=0, description="Seconds a reader waits for a model.")

@@ -1,0 +1,66 @@
+"""Passages as questions see them: the text, where it stands, what is known of its document."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from llmwiki.domain import ChunkId, CollectionId, DocumentId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage with its document's metadata and the page of the wiki that it belongs to."""
+
+    id: ChunkId
+    collection_id: CollectionId
+    document_id: DocumentId
+    document_path: str
+    document_title: str
+    section_id: ChunkId
+    position: int
+    """Among the chunks of the document, in reading order."""
+    breadcrumb: tuple[str, ...]
+    text: str
+    content_hash: str
+    token_count: int
+    identifiers: tuple[str, ...] = ()
+    evidence_family: str | None = None
+    authority_tier: str | None = None
+    version: str | None = None
+    attributes: Mapping[str, Any]
+    page_slug: str | None = None
+    page_title: str | None = None
+    page_compiled: bool = False
+    page_stale: bool = False
+
+
+_PASSAGES = """
+SELECT c.id, c.collection_id, c.document_id, d.path AS document_path, d.title AS document_title,
+       c.parent_id AS section_id, c.position, c.breadcrumb, c.text, c.content_hash, c.token_count,
+       c.identifiers, d.evidence_family, d.authority_tier, d.version, d.attributes,
+       p.slug AS page_slug, p.title AS page_title,
+       coalesce(p.compiled_at IS NOT NULL, false) AS page_compiled,
+       coalesce(p.stale, false) AS page_stale
+FROM chunk c
+JOIN document d ON d.id = c.document_id
+LEFT JOIN topic_chunk tc ON tc.chunk_id = c.id
+LEFT JOIN page p ON p.topic_id = tc.topic_id AND p.retired_at IS NULL
+WHERE c.id = ANY(:ids) AND c.parent_id IS NOT NULL
+"""
+
+
+def read_passages(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, Passage]:
+    """Return the passages by id; one that was removed meanwhile is left out."""
+    rows = connection.execute(text(_PASSAGES), {"ids": list(ids)}).mappings()
+    return {
+        ChunkId(row["id"]): Passage(
+            **{
+                **row,
+                "breadcrumb": tuple(row["breadcrumb"]),
+                "identifiers": tuple(row["identifiers"]),
+            }
+        )
+        for row in rows
+    }
