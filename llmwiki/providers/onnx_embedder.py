@@ -1,7 +1,6 @@
 """Embeddings from any sentence-transformer exported to ONNX, without a network."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,9 @@ from tokenizers import Encoding, Tokenizer
 from llmwiki.domain import EmbedderIdentity
 from llmwiki.errors import ConfigurationError
 from llmwiki.ports import Vectors
+from llmwiki.providers.onnx_graph import input_types, open_session, open_tokenizer
 
 _POOLED_OUTPUT = "sentence_embedding"
-_INTEGER_TYPES: Mapping[str, type[np.signedinteger[Any]]] = {
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-}
-_ERRORS_ONLY = 3
 
 
 class OnnxEmbedder:
@@ -39,9 +34,9 @@ class OnnxEmbedder:
         max_tokens: int = 256,
         batch_size: int = 1,
     ) -> None:
-        self._tokenizer = _open_tokenizer(tokenizer, max_tokens)
-        self._session = _open_session(model)
-        self._inputs = _input_types(self._session, model)
+        self._tokenizer = _limited_tokenizer(tokenizer, max_tokens)
+        self._session = open_session(model)
+        self._inputs = input_types(self._session, model)
         self._output, self._is_pooled, dimension = _choose_output(self._session, model)
         self._batch_size = batch_size
         self._identity = EmbedderIdentity(name=name, dimension=dimension)
@@ -70,13 +65,8 @@ class OnnxEmbedder:
         return _unit_rows(answer)
 
 
-def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
-    if not path.is_file():
-        raise ConfigurationError(f"{path}: no such file; a tokenizer.json belongs there")
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises the base class itself
-        raise ConfigurationError(f"{path}: not a tokenizer.json: {error}") from error
+def _limited_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    tokenizer = open_tokenizer(path)
     # A file may carry limits of its own, as 128 tokens; what is written there must not decide.
     padding = tokenizer.padding or {}
     tokenizer.enable_truncation(max_tokens)
@@ -84,36 +74,6 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
         pad_id=padding.get("pad_id", 0), pad_token=padding.get("pad_token", "[PAD]")
     )
     return tokenizer
-
-
-def _open_session(path: Path) -> onnxruntime.InferenceSession:
-    if not path.is_file():
-        raise ConfigurationError(f"{path}: no such file; an ONNX model belongs there")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = os.cpu_count() or 1
-    options.log_severity_level = _ERRORS_ONLY
-    # Threads that spin while they wait halve the speed on a machine that has other work.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the errors of ONNX Runtime have no base of their own
-        raise ConfigurationError(f"{path}: ONNX Runtime cannot load it: {error}") from error
-
-
-def _input_types(
-    session: onnxruntime.InferenceSession, path: Path
-) -> dict[str, type[np.signedinteger[Any]]]:
-    known = {"input_ids", "attention_mask", "token_type_ids"}
-    inputs = {node.name: node.type for node in session.get_inputs()}
-    strange = sorted(set(inputs) - known) or sorted(
-        name for name, kind in inputs.items() if kind not in _INTEGER_TYPES
-    )
-    if strange or "input_ids" not in inputs:
-        raise ConfigurationError(
-            f"{path}: not a sentence encoder that can be fed: its inputs are {inputs}; "
-            f"expected integer tensors of {sorted(known)}"
-        )
-    return {name: _INTEGER_TYPES[kind] for name, kind in inputs.items()}
 
 
 def _choose_output(session: onnxruntime.InferenceSession, path: Path) -> tuple[str, bool, int]:

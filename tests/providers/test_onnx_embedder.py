@@ -123,7 +123,7 @@ class FakeSession:
 
 
 def embedder_over(monkeypatch: pytest.MonkeyPatch, session: FakeSession) -> OnnxEmbedder:
-    monkeypatch.setattr(onnx_embedder, "_open_session", lambda _path: session)
+    monkeypatch.setattr(onnx_embedder, "open_session", lambda _path: session)
     return OnnxEmbedder(Path("any.onnx"), TOKENIZER.locate(), name="x")
 
 
