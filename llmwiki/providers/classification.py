@@ -21,6 +21,7 @@ from llmwiki.providers.evidence import (
     one_line,
     parse_duration,
 )
+from llmwiki.providers.http_answer import HttpAnswer
 
 VerdictKind = Literal["stop-quota", "stop-configuration", "wait", "retry", "invalid"]
 
@@ -109,13 +110,19 @@ class Verdict:
 
 
 def classify(outcome: object, *, now: datetime) -> Verdict:
-    """Decide about an exception of the openai client or about an answer with status 200."""
-    if isinstance(outcome, openai.APIConnectionError):
+    """Decide about an exception, or about an answer that is not what was asked for.
+
+    These are the openai client's exceptions and its answers with status 200, and of plain HTTP
+    the exceptions and every answer.
+    """
+    if isinstance(outcome, openai.APIConnectionError | httpx2.TransportError):
         return _judge_connection(outcome)
     if isinstance(outcome, str):
         return _judge_text(outcome)
+    if isinstance(outcome, HttpAnswer) and outcome.succeeded and outcome.body is None:
+        return _judge_text(outcome.text)
     evidence = gather_evidence(outcome)
-    if isinstance(outcome, openai.APIStatusError) or embedded_error(outcome) is not None:
+    if _is_failure(outcome):
         return _judge_status(evidence, now)
     if isinstance(outcome, BaseException):
         reason = "answer-cut-off" if isinstance(outcome, ValueError) else "client-error"
@@ -125,12 +132,18 @@ def classify(outcome: object, *, now: datetime) -> Verdict:
     )
 
 
-def _judge_connection(error: openai.APIConnectionError) -> Verdict:
-    cause = error.__cause__
-    message = one_line(f"{error.message} {cause or ''}")
+def _is_failure(outcome: object) -> bool:
+    if isinstance(outcome, HttpAnswer) and not outcome.succeeded:
+        return True
+    return isinstance(outcome, openai.APIStatusError) or embedded_error(outcome) is not None
+
+
+def _judge_connection(error: openai.APIConnectionError | httpx2.TransportError) -> Verdict:
+    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
+    message = one_line(str(error) if cause is error else f"{error} {cause or ''}")
     if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         return Verdict(kind="stop-configuration", reason="bad-address-or-key", message=message)
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
         return Verdict(kind="retry", reason="time-out", message=message)
     return Verdict(kind="retry", reason="connection", message=message)
 

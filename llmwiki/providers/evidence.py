@@ -1,4 +1,4 @@
-"""What an exception or an answer of the openai client tells about itself.
+"""What an exception or an answer, of the openai client or over plain HTTP, tells about itself.
 
 Gateways wrap the same facts in many ways: an error object, a list around it (Gemini's compatible
 endpoint), JSON inside a string inside JSON (OpenRouter, LiteLLM), or a plain text. Everything is
@@ -14,6 +14,8 @@ from email.utils import parsedate_to_datetime
 
 import openai
 import pydantic
+
+from llmwiki.providers.http_answer import HttpAnswer, member
 
 _DEEPEST = 12
 _LONGEST_TEXT = 20_000
@@ -73,14 +75,19 @@ def gather_evidence(outcome: object) -> Evidence:
     if isinstance(outcome, openai.APIStatusError):
         headers = {name.lower(): value for name, value in outcome.response.headers.items()}
         return _from_body(outcome.body, status=outcome.status_code, headers=headers)
+    if isinstance(outcome, HttpAnswer) and not outcome.succeeded:
+        body = outcome.text if outcome.body is None else outcome.body
+        return _from_body(body, status=outcome.status, headers=outcome.headers)
     if isinstance(outcome, BaseException):
         return Evidence(text=f"{type(outcome).__name__}: {outcome}"[:_LONGEST_TEXT])
-    body = embedded_error(outcome)
-    return _from_body(body, status=_embedded_status(body), headers={})
+    error = embedded_error(outcome)
+    return _from_body(error, status=_embedded_status(error), headers={})
 
 
 def embedded_error(answer: object) -> object:
     """Return the error that came inside an answer with status 200, or None."""
+    if isinstance(answer, HttpAnswer):
+        return member(answer.body, "error")
     if not isinstance(answer, pydantic.BaseModel):
         return None
     error = getattr(answer, "error", None)

@@ -7,6 +7,7 @@ import httpx2
 import openai
 
 from llmwiki.errors import ConfigurationError
+from llmwiki.providers.service_address import require_sendable
 
 _DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _CONNECT_TIMEOUT = 10.0
@@ -28,10 +29,7 @@ def open_client(
             "no API key: set api_key in llmwiki.toml, or LLMWIKI_GENERATOR__API_KEY or "
             "LLMWIKI_EMBEDDER__API_KEY, or set base_url to a service that needs none"
         )
-    if api_key and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
-        raise ConfigurationError("the API key contains blanks, line breaks or non-ASCII letters")
-    if base_url and not base_url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"base_url {base_url!r} does not begin with http:// or https://")
+    require_sendable(base_url, api_key)
     # Redirects are not followed: each would be a request that nobody counted. The client's own
     # reading of OPENAI_BASE_URL is cut off by always giving it an address.
     timeout = httpx2.Timeout(request_timeout, connect=min(request_timeout, _CONNECT_TIMEOUT))
