@@ -1,6 +1,11 @@
 """The configuration: frozen, closed, and the only reader of the environment and llmwiki.toml."""
 
-from llmwiki.config.retrieval import AnswerSettings, RerankSettings, RetrievalSettings
+from llmwiki.config.retrieval import (
+    AnswerSettings,
+    BlendWeights,
+    RerankSettings,
+    RetrievalSettings,
+)
 from llmwiki.config.sections import (
     BudgetSettings,
     CompileSettings,
@@ -16,6 +21,7 @@ from llmwiki.config.settings import Settings, config_file, load_settings
 
 __all__ = [
     "AnswerSettings",
+    "BlendWeights",
     "BudgetSettings",
     "CompileSettings",
     "EmbedderSettings",

@@ -41,6 +41,15 @@ class RetrievalSettings(Section):
     plans: Path = Field(Path("plans"), description="Folder of evidence plans, *.yaml.")
 
 
+class BlendWeights(Section):
+    """How much each signal counts where a cross-encoder or a service scored the candidates."""
+
+    rerank: float = Field(0.4, ge=0, description="What the reranker says.")
+    fused: float = Field(0.3, ge=0, description="The fused score of the tiers.")
+    overlap: float = Field(0.3, ge=0, description="Words of the question, by their rarity.")
+    exact_token: float = Field(0.2, ge=0, description="Rare identifiers of the question; on top.")
+
+
 class RerankSettings(Section):
     """Who puts the best of the candidates first."""
 
@@ -53,11 +62,23 @@ class RerankSettings(Section):
         None, description="For cross-encoder: a folder with model.onnx and tokenizer.json."
     )
     model: str | None = Field(None, description="For services.")
-    base_url: str | None = Field(None, description="For services; the vendor's own by default.")
+    base_url: str | None = Field(
+        None, description="For services, up to /rerank; the vendor's own by default."
+    )
     api_key: SecretStr | None = None
-    deadline: float = Field(3.0, gt=0, description="Seconds; after that the fused order stands.")
-    max_candidates: int = Field(50, ge=2, le=1000)
-    cache_ttl: timedelta = Field(timedelta(hours=24), ge=timedelta(0))
+    deadline: float = Field(
+        3.0, gt=0, le=120, description="Seconds; after that the fused order stands."
+    )
+    max_candidates: int = Field(
+        50, ge=2, le=1000, description="Scored at most; the others follow in fused order."
+    )
+    max_tokens: int = Field(
+        512, ge=32, le=32_768, description="For cross-encoder: of a question with its passage."
+    )
+    cache_ttl: timedelta = Field(
+        timedelta(hours=24), ge=timedelta(0), description="For services: how long scores are kept."
+    )
+    weights: BlendWeights = BlendWeights()
 
 
 class AnswerSettings(Section):
