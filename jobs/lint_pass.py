@@ -4,6 +4,8 @@ Run it as ``python -m jobs.lint_pass`` or ``llmwiki lint``.
 """
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -17,32 +19,35 @@ from jobs.entry import (
     run_and_print,
 )
 from jobs.runner import JobContext, JobResult
-from llmwiki.domain import Finding, Record
+from llmwiki.domain import CollectionId, Finding, Record
 from llmwiki.lint.service import lint_collection
 from llmwiki.store import runs
 
 JOB = "lint"
+WARNINGS_SHOWN = 20
 
 
 def run(context: JobContext) -> JobResult:
     """Lint the collections, store the findings, and fail when any is an error."""
-    findings: list[Finding] = []
+    by_collection: dict[CollectionId, list[Finding]] = {}
     with context.app.engine.connect() as connection:
         for collection in context.options.collections:
-            findings += lint_collection(connection, collection, context.app.settings.compile)
-        if context.options.dry_run and context.after_sweep:
-            # The sweep that was only foretold flags what is not flagged yet.
-            findings = [finding for finding in findings if finding.code != "compile-drift"]
-        counts = Counter(finding.severity for finding in findings)
-        payload = {
-            "errors": counts["error"],
-            "warnings": counts["warning"],
-            "codes": dict(sorted(Counter(finding.code for finding in findings).items())),
-        }
+            found = lint_collection(connection, collection, context.app.settings.compile)
+            if context.options.dry_run and context.after_sweep:
+                # The sweep that was only foretold flags what is not flagged yet.
+                found = tuple(finding for finding in found if finding.code != "compile-drift")
+            by_collection[collection.id] = list(found)
+        findings = [finding for found in by_collection.values() for finding in found]
         if context.run_id is not None:
             runs.add_findings(connection, context.run_id, findings)
-            runs.add_records(connection, context.run_id, [Record(kind="lint", payload=payload)])
+            # One for each collection: its wiki's gate goes by it.
+            records = [
+                Record(kind="lint", payload=_counts(found), collection_id=collection_id)
+                for collection_id, found in by_collection.items()
+            ]
+            runs.add_records(connection, context.run_id, records)
             connection.commit()
+    payload = _counts(findings)
     listed = [
         {
             "code": finding.code,
@@ -52,13 +57,36 @@ def run(context: JobContext) -> JobResult:
         }
         for finding in findings
     ]
-    lines = [f"{finding.severity}: {finding.code}: {finding.message}" for finding in findings]
-    lines.append(f"lint: {counts['error']} errors, {counts['warning']} warnings")
     return JobResult(
-        exit_code=exit_codes.FAILURES if counts["error"] else exit_codes.DONE,
+        exit_code=exit_codes.FAILURES if payload["errors"] else exit_codes.DONE,
         facts={**payload, "findings": listed},
-        lines=tuple(lines),
+        lines=(
+            *_lines(findings),
+            f"lint: {payload['errors']} errors, {payload['warnings']} warnings",
+        ),
     )
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, Any]:
+    severities = Counter(finding.severity for finding in findings)
+    return {
+        "errors": severities["error"],
+        "warnings": severities["warning"],
+        "codes": dict(sorted(Counter(finding.code for finding in findings).items())),
+    }
+
+
+def _lines(findings: Sequence[Finding]) -> list[str]:
+    """Return every error, and the first of the warnings."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    warnings = [finding for finding in findings if finding.severity == "warning"]
+    lines = [
+        f"{finding.severity}: {finding.code}: {finding.message}"
+        for finding in (*errors, *warnings[:WARNINGS_SHOWN])
+    ]
+    if len(warnings) > WARNINGS_SHOWN:
+        lines.append(f"… and {len(warnings) - WARNINGS_SHOWN} more warnings; --json lists all")
+    return lines
 
 
 def command(

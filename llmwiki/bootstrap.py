@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import SecretStr
 from sqlalchemy import Engine
 
+from llmwiki.answering.service import Answering
 from llmwiki.compiler.extractive import ExtractiveGenerator
 from llmwiki.compiler.model_generator import ModelGenerator
 from llmwiki.compiler.packs import PackLimits
@@ -23,6 +24,7 @@ from llmwiki.providers.openai_chat import ChatModel
 from llmwiki.providers.openai_client import open_client
 from llmwiki.providers.openai_embedder import OpenAIEmbedder
 from llmwiki.providers.retries import RetryPolicy
+from llmwiki.retrieval.parts import Parts
 from llmwiki.store.engine import Database, open_database
 from llmwiki.store.ledger import BudgetLimits, LedgerMeter
 from llmwiki.store.migrations import require_current_schema
@@ -64,6 +66,8 @@ class App:
             "chat/compile": budget.chat_calls_per_night,
             "embed": budget.embed_calls_per_day,
         }
+        if budget.chat_calls_for_questions is not None:
+            caps["chat/question"] = budget.chat_calls_for_questions
         if self.settings.rerank.provider in RERANK_SERVICES:
             caps["rerank"] = budget.rerank_calls_per_day
         return BudgetLimits(caps=caps, time_zone=budget.time_zone)
@@ -93,6 +97,45 @@ class App:
         """How many topics go into one request."""
         return pack_limits(self.settings)
 
+    @cached_property
+    def question_embedder(self) -> Embedder:
+        """The configured embedder as a question uses it: someone is waiting."""
+        if self.settings.embedder.provider != "openai":
+            return self.embedder
+        patience = self.settings.retrieval.provider_timeout
+        return open_embedder(self.settings, self.meter, self.clock, patience=patience)
+
+    @cached_property
+    def retrieval(self) -> Parts:
+        """What answers to questions are found with."""
+        settings = self.settings
+        return Parts(
+            engine=self.engine,
+            embedder=self.question_embedder,
+            clock=self.clock,
+            settings=settings.retrieval,
+            rerank=settings.rerank,
+            model=self._question_model(settings.retrieval.provider_timeout),
+        )
+
+    @cached_property
+    def answering(self) -> Answering:
+        """What questions are answered with."""
+        chosen = self.settings.answer
+        return Answering(
+            retrieval=self.retrieval,
+            limits=self.limits,
+            gate=self.settings.compile.gate,
+            settings=chosen,
+            model=self._question_model(chosen.request_timeout) if chosen.use_model else None,
+        )
+
+    def _question_model(self, patience: float) -> ChatModel | None:
+        generator = self.settings.generator
+        if generator.provider == "extractive" or generator.model is None:
+            return None
+        return open_chat(self.settings, self.meter, self.clock, patience=patience)
+
     def work_for(self, run_id: RunId, *, chat_calls: int | None = None) -> None:
         """Book the calls from now on upon a run, and cap them where a number is given."""
         self.meter.begin_run(run_id, {} if chat_calls is None else {"chat": chat_calls})
@@ -114,8 +157,10 @@ def build(settings: Settings, *, check_schema: bool = True) -> App:
     return App(settings=settings, database=database)
 
 
-def open_embedder(settings: Settings, meter: CallMeter, clock: Clock) -> Embedder:
-    """Open the embedder that the settings name."""
+def open_embedder(
+    settings: Settings, meter: CallMeter, clock: Clock, *, patience: float | None = None
+) -> Embedder:
+    """Open the embedder that the settings name; see ``open_chat`` for ``patience``."""
     chosen = settings.embedder
     match chosen.provider:
         case "minilm":
@@ -135,10 +180,10 @@ def open_embedder(settings: Settings, meter: CallMeter, clock: Clock) -> Embedde
                 open_client(
                     base_url=chosen.base_url,
                     api_key=_reveal(chosen.api_key),
-                    request_timeout=settings.generator.request_timeout,
+                    request_timeout=patience or settings.generator.request_timeout,
                 ),
                 chosen.model,
-                _policy(settings, meter, clock, "embed"),
+                _policy(settings, meter, clock, "embed", patience),
                 dimension=chosen.dimension,
                 batch_size=chosen.batch_size,
             )
@@ -151,20 +196,32 @@ def open_generator(settings: Settings, meter: CallMeter, clock: Clock) -> Genera
         case "extractive":
             return ExtractiveGenerator()
         case "openai":
-            if chosen.model is None:
-                raise ConfigurationError(
-                    "generator.provider is openai, so generator.model must name the model"
-                )
-            chat = ChatModel(
-                open_client(
-                    base_url=chosen.base_url,
-                    api_key=_reveal(chosen.api_key),
-                    request_timeout=chosen.request_timeout,
-                ),
-                chosen.model,
-                _policy(settings, meter, clock, "chat"),
-            )
-            return ModelGenerator(chat=chat, model=chosen.model, limits=pack_limits(settings))
+            chat = open_chat(settings, meter, clock)
+            return ModelGenerator(chat=chat, model=chat.name, limits=pack_limits(settings))
+
+
+def open_chat(
+    settings: Settings, meter: CallMeter, clock: Clock, *, patience: float | None = None
+) -> ChatModel:
+    """Open the generator's model for conversations.
+
+    ``patience`` is how many seconds someone waits: it limits each attempt, and no attempt
+    begins after it. A night has none.
+    """
+    chosen = settings.generator
+    if chosen.model is None:
+        raise ConfigurationError(
+            "generator.provider is openai, so generator.model must name the model"
+        )
+    return ChatModel(
+        open_client(
+            base_url=chosen.base_url,
+            api_key=_reveal(chosen.api_key),
+            request_timeout=patience or chosen.request_timeout,
+        ),
+        chosen.model,
+        _policy(settings, meter, clock, "chat", patience),
+    )
 
 
 def pack_limits(settings: Settings) -> PackLimits:
@@ -177,9 +234,20 @@ def pack_limits(settings: Settings) -> PackLimits:
     )
 
 
-def _policy(settings: Settings, meter: CallMeter, clock: Clock, budget: str) -> RetryPolicy:
+ATTEMPTS_FOR_A_READER = 2
+"""A question is not worth the day's budget: one attempt more, and it goes on without."""
+
+
+def _policy(
+    settings: Settings, meter: CallMeter, clock: Clock, budget: str, patience: float | None
+) -> RetryPolicy:
+    attempts = settings.generator.max_attempts
     return RetryPolicy(
-        meter=meter, clock=clock, budget=budget, max_attempts=settings.generator.max_attempts
+        meter=meter,
+        clock=clock,
+        budget=budget,
+        max_attempts=attempts if patience is None else min(attempts, ATTEMPTS_FOR_A_READER),
+        patience=patience,
     )
 
 

@@ -9,11 +9,15 @@ import typer
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly, scheduler
 from llmwiki.cli import (
+    ask,
     budget,
     doctor,
+    evaluate,
     ingest,
     migrate,
     page,
+    plans,
+    promote,
     quarantine,
     reembed,
     rollback,
@@ -51,10 +55,14 @@ app.command("pages")(page.list_command)
 app.command("page")(page.show)
 app.command("why")(why.command)
 app.command("search")(search.command)
+app.command("ask")(ask.command)
+app.command("promote")(promote.command)
+app.command("evaluate")(evaluate.command)
 app.command("budget")(budget.command)
 app.command("revisions")(rollback.list_command)
 app.command("rollback")(rollback.command)
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(plans.app, name="plans")
 
 
 def _print_version(wanted: bool) -> None:

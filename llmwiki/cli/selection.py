@@ -17,6 +17,13 @@ OneOwnerOption = Annotated[
     str | None,
     typer.Option("--owner", help="Whose collection; not needed where the name is unique."),
 ]
+AskedCollectionOption = Annotated[
+    str | None, typer.Option("--collection", help="Ask this collection only; otherwise all.")
+]
+AskedOwnersOption = Annotated[
+    list[str] | None,
+    typer.Option("--owner", help="Ask this owner's collections only; may be repeated."),
+]
 
 
 def select_one(connection: Connection, name: str | None, owner: str | None) -> Collection:

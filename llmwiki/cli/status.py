@@ -12,6 +12,7 @@ from llmwiki.cli.output import moment, print_json, print_line, print_table, run,
 from llmwiki.domain import BudgetState
 from llmwiki.store import ledger, runs, status
 from llmwiki.store.collections import select_collections
+from llmwiki.store.promotions import WikiGate, wiki_gate
 from llmwiki.store.runs import StoredRecord
 from llmwiki.store.status import CollectionStatus, RunStatus
 
@@ -35,34 +36,40 @@ def command(
                 for kind in ("compile-batch", "lint")
                 for record in runs.latest_records(connection, kind=kind, limit=1)
             ]
+            max_age = app.settings.retrieval.lint_max_age
+            gates = [wiki_gate(connection, each, max_age=max_age) for each in chosen]
             budgets = [
                 ledger.budget_state(connection, counter, app.limits) for counter in app.limits.caps
             ]
         if as_json:
             print_json(
-                collections=[asdict(figures) for figures in collections],
+                collections=[
+                    {**asdict(figures), "gate": _gate_facts(gate)}
+                    for figures, gate in zip(collections, gates, strict=True)
+                ],
                 runs=[_run_facts(last) for last in last_runs],
                 records=[_record_facts(record) for record in records],
                 budgets=[{**asdict(budget), "remaining": budget.remaining} for budget in budgets],
             )
         else:
-            _print(collections, last_runs, records, budgets)
+            _print(list(zip(collections, gates, strict=True)), last_runs, records, budgets)
         return exit_codes.DONE
 
     run(work)
 
 
 def _print(
-    collections: Sequence[CollectionStatus],
+    collections: Sequence[tuple[CollectionStatus, WikiGate]],
     last_runs: Sequence[RunStatus],
     records: Sequence[StoredRecord],
     budgets: Sequence[BudgetState],
 ) -> None:
     if not collections:
         print_line("no collection yet; run `llmwiki ingest PATH --collection NAME`")
-    for figures in collections:
+    for figures, gate in collections:
         for line in _collection_lines(figures):
             print_line(line)
+        print_line(f"  wiki gate {'open' if gate.is_open else 'closed'}: {gate.message}")
     _print_part(
         ("job", "started", "took", "result"),
         [
@@ -115,6 +122,10 @@ def _payload(record: StoredRecord) -> str:
     return ", ".join(
         f"{name}={value}" for name, value in record.record.payload.items() if value not in ({}, [])
     )
+
+
+def _gate_facts(gate: WikiGate) -> dict[str, Any]:
+    return {"open": gate.is_open, "reason": gate.reason, "message": gate.message}
 
 
 def _run_facts(last: RunStatus) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Pure: it compares a draft with the passages that it was written from, and asks n
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from llmwiki.compiler.gate_evidence import Evidence, occurrences
@@ -26,7 +26,7 @@ from llmwiki.config import GateLimits
 from llmwiki.domain import ChunkId, PageDraft, PageSection, Statement, TopicSources
 from llmwiki.text.hashing import normalise
 
-__all__ = ["DroppedStatement", "GateLimits", "GateVerdict", "check_draft"]
+__all__ = ["DroppedStatement", "GateLimits", "GateVerdict", "check_draft", "check_statements"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +84,15 @@ def check_draft(
     if refusal:
         return _refused(refusal, dropped)
     return GateVerdict(draft=page, dropped=dropped, repairs=_repairs(draft, sections, page))
+
+
+def check_statements(
+    statements: Sequence[Statement], sources: TopicSources, limits: GateLimits
+) -> tuple[tuple[Statement, ...], tuple[DroppedStatement, ...]]:
+    """Return the statements that the sources bear out, and those that were dropped."""
+    section = PageSection(heading="", statements=tuple(statements))
+    sections, dropped = _sift([section], Evidence(sources), limits)
+    return (sections[0].statements if sections else ()), dropped
 
 
 def _refused(code: str, dropped: tuple[DroppedStatement, ...]) -> GateVerdict:

@@ -35,10 +35,21 @@ class RetrievalSettings(Section):
         description="Have the model generalise broad questions, when it is free.",
     )
     step_back_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0))
+    provider_timeout: float = Field(
+        10.0, gt=0, description="Seconds that a question waits for its embedding or step-back."
+    )
     exact_below: int = Field(
         20_000, ge=0, description="Up to so many vectors a collection is scanned, not indexed."
     )
-    plans: Path = Field(Path("plans"), description="Folder of evidence plans, *.yaml.")
+    plans: Path = Field(
+        Path("plans"),
+        description="Folder of evidence plans, *.yaml, relative to the configuration file.",
+    )
+    authority_tiers: tuple[str, ...] = Field(
+        ("official", "approved", "community"),
+        min_length=1,
+        description="Tiers of authority that plans ask for, the highest first.",
+    )
 
 
 class BlendWeights(Section):
@@ -89,3 +100,6 @@ class AnswerSettings(Section):
     )
     max_output_tokens: int = Field(1200, ge=100)
     request_timeout: float = Field(60.0, gt=0, description="Seconds a reader waits for a model.")
+    cache_ttl: timedelta = Field(
+        timedelta(hours=12), ge=timedelta(0), description="The same question costs no call."
+    )

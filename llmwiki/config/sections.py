@@ -82,6 +82,9 @@ class BudgetSettings(Section):
 
     chat_calls_per_day: int = Field(20, ge=0)
     chat_calls_per_night: int = Field(15, ge=0, description="The night's share of the day.")
+    chat_calls_for_questions: int | None = Field(
+        None, ge=0, description="The questions' share of the day; unset: all that is left."
+    )
     embed_calls_per_day: int = Field(1000, ge=0)
     rerank_calls_per_day: int = Field(1000, ge=0)
     time_zone: str = Field("UTC", description="Where the provider's day begins, as US/Pacific.")

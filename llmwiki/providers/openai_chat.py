@@ -46,7 +46,7 @@ class ChatModel:
 
     def __init__(self, client: openai.OpenAI, model: str, policy: RetryPolicy) -> None:
         self._client = client
-        self._model = model
+        self.name = model
         self._policy = policy
         self._takes_schema = True
         self._limit_name = "max_completion_tokens"
@@ -84,7 +84,7 @@ class ChatModel:
             output_tokens=result.tokens.output,
         )
         return ChatAnswer(
-            text=text, finish_reason=finish_reason, usage=usage, model=model or self._model
+            text=text, finish_reason=finish_reason, usage=usage, model=model or self.name
         )
 
     def _send(
@@ -100,7 +100,7 @@ class ChatModel:
                 "json_schema": {"name": _SCHEMA_NAME, "strict": True, "schema": dict(json_schema)},
             }
         return self._client.chat.completions.create(
-            model=self._model, messages=cast("Any", list(messages)), **options
+            model=self.name, messages=cast("Any", list(messages)), **options
         )
 
     def _adapt(self, verdict: Verdict) -> bool:

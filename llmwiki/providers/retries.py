@@ -14,8 +14,10 @@ from tenacity import (
     Retrying,
     retry_if_exception_type,
     stop_after_attempt,
+    stop_before_delay,
     wait_exponential_jitter,
 )
+from tenacity.stop import stop_base
 
 from llmwiki.errors import (
     ConfigurationError,
@@ -50,6 +52,8 @@ class RetryPolicy:
     clock: Clock
     budget: str
     max_attempts: int = 6
+    patience: float | None = None
+    """Seconds after which no further attempt begins, for whom a reader waits; None: no end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +94,12 @@ def call_with_retries(
     or what the meter raises.
     """
     calls = _Calls(exchange, policy, purpose, subject)
+    stop: stop_base = stop_after_attempt(policy.max_attempts)
+    if policy.patience is not None:
+        stop = stop | stop_before_delay(policy.patience)
     retrying = Retrying(
         sleep=policy.clock.sleep,
-        stop=stop_after_attempt(policy.max_attempts),
+        stop=stop,
         retry=retry_if_exception_type(_SendAgain),
         wait=_pause,
         before_sleep=_log_retry,
@@ -103,7 +110,7 @@ def call_with_retries(
         last = error.last_attempt.exception()
         verdict = last.verdict if isinstance(last, _SendAgain) else None
         raise TransientProviderError(
-            f"given up after {policy.max_attempts} attempts: {_describe(verdict)}",
+            f"given up after {error.last_attempt.attempt_number} attempts: {_describe(verdict)}",
             retry_after=verdict.seconds if verdict else None,
         ) from last
 

@@ -75,7 +75,7 @@ class Event:
 Listener = Callable[[Event], None]
 
 
-def _nobody(_event: Event) -> None:
+def nobody(_event: Event) -> None:
     """Listen to nothing."""
 
 
@@ -119,7 +119,7 @@ class OpenStep:
 class Trace:
     """Collects the events of one question, and tells them to a listener as they happen."""
 
-    def __init__(self, clock: Clock, listener: Listener = _nobody) -> None:
+    def __init__(self, clock: Clock, listener: Listener = nobody) -> None:
         self._clock = clock
         self._listener = listener
         self._start = clock.monotonic()

@@ -1,25 +1,28 @@
-"""Fuses tiers, purely, by z-scores that are completed over the union of what the tiers found.
+"""Fuses tiers, purely. The default is the z-score completed over the union of what tiers found.
 
 A passage that one tier found and another did not reach gets its real score from that other tier
 before scores are standardised. Which score stands in for a missing one matters more than how
 scores are normalised: on Cranfield, CISI, HotpotQA and MuSiQue (BM25 and MiniLM, 36 candidates
 a tier) the completed form reached a mean nDCG@10 of .6114, reciprocal rank fusion .5966 and
-z-scores with zero for what is missing .5979 (docs of this project, retrieval measurements).
+z-scores with zero for what is missing .5979. docs/evaluation.md has the figures of today.
 Standard scores for combining retrieval runs: Mark Montague and Javed A. Aslam, "Relevance score
 normalization for metasearch", CIKM 2001.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, pstdev
+from dataclasses import dataclass, field
+from typing import TypeVar, assert_never
 
+from llmwiki.config.retrieval import FusionMethod
 from llmwiki.domain import ChunkId
+from llmwiki.retrieval.normalisation import (
+    Scale,
+    min_max_scale,
+    reciprocal_ranks,
+    standard_scale,
+)
 
-SMALLEST_DEVIATION = 1e-9
-"""Below it a tier does not tell its candidates apart, and gives each of them zero."""
-
-HIGHEST_MISSING = -2.0
-"""What a passage without a score in a tier gets at most, in standard deviations."""
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +48,34 @@ class FusedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:
-    """All candidates, the best first."""
+    """All candidates, the best first, and the scales that others can be judged by."""
 
     passages: tuple[FusedPassage, ...]
-    uninformative: tuple[str, ...]
-    """Tiers that gave every candidate the same score."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def uninformative(self) -> tuple[str, ...]:
+        """Tiers that gave every candidate the same score."""
+        return tuple(name for name, scale in self.scales.items() if not scale.unit)
+
+    def judge(self, scores: Mapping[str, float]) -> float:
+        """Return the fused score of a passage by its scores in the tiers, as they were fitted.
+
+        It may be any passage: those that were fused keep their scores and their order.
+        """
+        total = sum(self.weights.values()) or 1.0
+        return (
+            sum(
+                self.weights[name] * scale.place(scores.get(name))
+                for name, scale in self.scales.items()
+            )
+            / total
+        )
 
 
-def fuse(tiers: Sequence[TierScores]) -> Fusion:
-    """Order the union of the tiers' candidates by their weighted mean standard score.
+def fuse(tiers: Sequence[TierScores], method: FusionMethod = "completed-zscore") -> Fusion:
+    """Order the union of the tiers' candidates by the weighted mean of normalised scores.
 
     Ties go to the better best rank, then to the lower id. A single tier keeps its order and
     its scores.
@@ -61,8 +83,12 @@ def fuse(tiers: Sequence[TierScores]) -> Fusion:
     if len(tiers) == 1:
         return _alone(tiers[0])
     candidates = list(dict.fromkeys(chunk_id for tier in tiers for chunk_id in tier.ranking))
-    standard = {tier.name: standard_scores(tier.scores, candidates) for tier in tiers}
-    total = sum(tier.weight for tier in tiers)
+    judged = {tier.name: _judged(tier, method) for tier in tiers}
+    fusion = Fusion(
+        passages=(),
+        scales={tier.name: _scale(judged[tier.name], candidates, method) for tier in tiers},
+        weights={tier.name: tier.weight for tier in tiers},
+    )
     ranks = {
         tier.name: {chunk_id: rank for rank, chunk_id in enumerate(tier.ranking, start=1)}
         for tier in tiers
@@ -70,32 +96,16 @@ def fuse(tiers: Sequence[TierScores]) -> Fusion:
     passages = [
         FusedPassage(
             chunk_id=chunk_id,
-            score=sum(tier.weight * standard[tier.name][chunk_id] for tier in tiers) / total,
-            ranks={name: found[chunk_id] for name, found in ranks.items() if chunk_id in found},
+            score=fusion.judge(_of(chunk_id, judged)),
+            ranks=_of(chunk_id, ranks),
         )
         for chunk_id in candidates
     ]
     return Fusion(
         passages=tuple(sorted(passages, key=_best_first)),
-        uninformative=tuple(name for name, scores in standard.items() if not any(scores.values())),
+        scales=fusion.scales,
+        weights=fusion.weights,
     )
-
-
-def standard_scores(
-    scores: Mapping[ChunkId, float], candidates: Sequence[ChunkId]
-) -> dict[ChunkId, float]:
-    """Return each candidate's score in standard deviations from the mean of those that have one.
-
-    A candidate without a score comes no better than the worst that has one.
-    """
-    known = {chunk_id: scores[chunk_id] for chunk_id in candidates if chunk_id in scores}
-    deviation = pstdev(known.values()) if known else 0.0
-    if deviation < SMALLEST_DEVIATION:
-        return dict.fromkeys(candidates, 0.0)
-    mean = fmean(known.values())
-    standard = {chunk_id: (score - mean) / deviation for chunk_id, score in known.items()}
-    missing = min(HIGHEST_MISSING, *standard.values())
-    return {chunk_id: standard.get(chunk_id, missing) for chunk_id in candidates}
 
 
 def _alone(tier: TierScores) -> Fusion:
@@ -104,8 +114,41 @@ def _alone(tier: TierScores) -> Fusion:
             FusedPassage(chunk_id=chunk_id, score=tier.scores[chunk_id], ranks={tier.name: rank})
             for rank, chunk_id in enumerate(tier.ranking, start=1)
         ),
-        uninformative=(),
+        scales={tier.name: Scale(zero=0.0, unit=1.0, missing=0.0)},
+        weights={tier.name: 1.0},
     )
+
+
+def _judged(tier: TierScores, method: FusionMethod) -> Mapping[ChunkId, float]:
+    """Return what counts of a tier's scores."""
+    match method:
+        case "completed-zscore" | "convex":
+            return tier.scores
+        case "min-max":
+            return {chunk_id: tier.scores[chunk_id] for chunk_id in tier.ranking}
+        case "rrf":
+            return reciprocal_ranks(tier.ranking)
+        case _:
+            assert_never(method)
+
+
+def _scale(
+    scores: Mapping[ChunkId, float], candidates: Sequence[ChunkId], method: FusionMethod
+) -> Scale:
+    known = [scores[chunk_id] for chunk_id in candidates if chunk_id in scores]
+    match method:
+        case "completed-zscore":
+            return standard_scale(known)
+        case "convex" | "min-max":
+            return min_max_scale(known)
+        case "rrf":
+            return Scale(zero=0.0, unit=1.0, missing=0.0)
+        case _:
+            assert_never(method)
+
+
+def _of(chunk_id: ChunkId, tiers: Mapping[str, Mapping[ChunkId, Value]]) -> dict[str, Value]:
+    return {name: found[chunk_id] for name, found in tiers.items() if chunk_id in found}
 
 
 def _best_first(passage: FusedPassage) -> tuple[float, int, int]:

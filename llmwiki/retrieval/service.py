@@ -1,141 +1,181 @@
-"""Answers a question with passages: gathers what each tier finds, fuses, and reads the hits."""
+"""The door of retrieval: from a question to a context, every step told as events.
+
+The question goes two ways. Its general form, where there is one, is embedded; the question as it
+was asked is what words and identifiers are taken from, and what relevance is judged by.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import structlog
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
-from llmwiki.domain import Collection
-from llmwiki.errors import ProviderError, UsageError
-from llmwiki.ports import Embedder
-from llmwiki.retrieval.fusion import FusedPassage, TierScores, fuse
-from llmwiki.retrieval.tiers import DenseTier, Tier, identifier_tier, lexical_tier
-from llmwiki.store import search
-from llmwiki.store.search import FoundPassage
+from llmwiki.domain import ChunkId, Collection
+from llmwiki.errors import UsageError
+from llmwiki.retrieval.anchor import Anchor, find_anchors
+from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.context import (
+    SURROUNDED,
+    Assembly,
+    Context,
+    ContextDetail,
+    Selection,
+    assemble,
+)
+from llmwiki.retrieval.embedding import QuestionVector, embed_question
+from llmwiki.retrieval.events import Trace
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
+from llmwiki.retrieval.question import Route, check_question, trace_route
+from llmwiki.retrieval.step_back import maybe_step_back
+from llmwiki.retrieval.tier_opening import open_tiers
+from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
+from llmwiki.store.collections import select_collections
+from llmwiki.store.passages import section_passages
 
-log = structlog.get_logger()
-
-LONGEST_QUESTION = 4_000
-"""Characters. What is longer is a document, and would be cut by the embedder without a word."""
-
-FEWEST_CANDIDATES = 20
-CANDIDATES_PER_RESULT = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TierReport:
-    """What became of one tier."""
-
-    name: str
-    found: int
-    skipped: str | None = None
-    """Why the tier did not run."""
-    uninformative: bool = False
-    """The tier gave every candidate the same score, and so decided nothing."""
+LED_TO_PER_PAGE = 2
+"""Passages that a page cites and no tier found, added at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A passage that answers, with the tiers that found it."""
-
-    passage: FoundPassage
-    fused: FusedPassage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
-    """The best passages first, and what every tier contributed."""
+class _Asked:
+    """A question on its way."""
 
     question: str
-    hits: tuple[Hit, ...]
-    tiers: tuple[TierReport, ...]
+    collections: tuple[Collection, ...]
+    route: Route
+    embed_query: str
+    vector: QuestionVector | None
+    trace: Trace
+    wiki: WikiUse
 
 
-def search_passages(
-    engine: Engine, embedder: Embedder, collection: Collection, question: str, *, limit: int
-) -> SearchResult:
-    """Find the passages of the collection that answer the question.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was found for it."""
 
-    Raises UsageError for a question that is empty or far too long. An embedder that fails, or
-    that writes another vector space than the collection's, leaves the other tiers at work.
+    pool: Pool
+    ranking: tuple[Candidate, ...]
+    anchors: tuple[Anchor, ...]
+    pages: tuple[ContextPage, ...]
+
+
+def retrieve(
+    parts: Parts,
+    question: str,
+    *,
+    owners: Sequence[str] | None = None,
+    collection: str | None = None,
+    wiki: WikiUse = "gate",
+    trace: Trace | None = None,
+) -> Context:
+    """Find what answers the question in the collections of that name and of those owners.
+
+    Every question that can be asked gets a context, whatever providers do: a step that fails is
+    told as an error and the others go on. ``trace`` takes the events, where the caller wants to
+    hear them as they happen. Raises UsageError for a question that is empty or far
+    too long, and where there is no collection; UnknownNameError for names that nothing has.
     """
-    asked = _checked(question)
-    count = max(CANDIDATES_PER_RESULT * limit, FEWEST_CANDIDATES)
-    dense = _dense_tier(embedder, collection, asked)
-    with engine.connect() as connection:
-        extent = search.extent_of(connection, collection)
-        opened: dict[str, Tier | str] = {
-            "dense": dense,
-            "lexical": lexical_tier(connection, collection, extent, asked),
-            "identifiers": identifier_tier(connection, collection, extent, asked),
-        }
-        tiers = [tier for tier in opened.values() if not isinstance(tier, str)]
-        scores = _score(connection, tiers, count)
-        fusion = fuse(scores)
-        best = fusion.passages[:limit]
-        passages = search.found_passages(connection, [fused.chunk_id for fused in best])
-    found = {tier.name: len(tier.ranking) for tier in scores}
-    return SearchResult(
-        question=asked,
-        hits=tuple(
-            Hit(passage=passages[fused.chunk_id], fused=fused)
-            for fused in best
-            if fused.chunk_id in passages
-        ),
-        tiers=tuple(
-            TierReport(
-                name=name,
-                found=found.get(name, 0),
-                skipped=tier if isinstance(tier, str) else None,
-                uninformative=name in fusion.uninformative,
-            )
-            for name, tier in opened.items()
-        ),
+    checked = check_question(question)
+    trace = trace or Trace(parts.clock)
+    with parts.engine.connect() as connection:
+        collections = select_collections(connection, name=collection, owners=owners)
+    if not collections:
+        raise UsageError("there is no collection yet; run `llmwiki ingest PATH --collection NAME`")
+    route = trace_route(checked, trace)
+    embed_query = maybe_step_back(checked, collections, parts, trace) or checked
+    asked = _Asked(
+        question=checked,
+        collections=collections,
+        route=route,
+        embed_query=embed_query,
+        vector=embed_question(embed_query, collections, parts.embedder, trace),
+        trace=trace,
+        wiki=wiki,
+    )
+    with parts.engine.connect() as connection:
+        pool = _gather(connection, asked, parts)
+    ranking = pool.candidates[: parts.settings.limit]
+    with parts.engine.connect() as connection:
+        found = _Found(
+            pool=pool,
+            ranking=ranking,
+            anchors=find_anchors(connection, collections, route, trace),
+            pages=_pages(connection, asked, pool, parts),
+        )
+        assembly = _assemble(connection, asked, found, parts)
+    return _context(asked, found, assembly)
+
+
+def _gather(connection: Connection, asked: _Asked, parts: Parts) -> Pool:
+    tiers = open_tiers(connection, asked.collections, asked.question, asked.vector)
+    return find_candidates(connection, tiers, parts.settings, asked.trace)
+
+
+def _pages(
+    connection: Connection, asked: _Asked, pool: Pool, parts: Parts
+) -> tuple[ContextPage, ...]:
+    vector = None if asked.vector is None else asked.vector.values
+    question = PageQuestion(vector=vector, weights=pool.word_weights)
+    return find_pages(
+        connection, asked.collections, question, parts.settings, asked.wiki, asked.trace
     )
 
 
-def _checked(question: str) -> str:
-    # A command line that is not UTF-8 arrives with surrogates, which no database takes.
-    asked = question.encode(errors="replace").decode().replace("\x00", " ").strip()
-    if not asked:
-        raise UsageError("the question is empty")
-    if len(asked) > LONGEST_QUESTION:
-        raise UsageError(
-            f"the question has {len(asked)} characters; ask in {LONGEST_QUESTION} at most"
+def _assemble(connection: Connection, asked: _Asked, found: _Found, parts: Parts) -> Assembly:
+    budget = parts.settings.token_budget
+    with asked.trace.step("context") as step:
+        sections = {candidate.passage.section_id for candidate in found.ranking[:SURROUNDED]}
+        assembly = assemble(
+            Selection(
+                found=found.ranking,
+                anchors=found.anchors,
+                pages=found.pages,
+                led_to=_led_to(connection, found),
+                sections=section_passages(connection, sections),
+            ),
+            token_budget=budget,
         )
-    return asked
-
-
-def _dense_tier(embedder: Embedder, collection: Collection, question: str) -> DenseTier | str:
-    try:
-        identity = embedder.identity
-        if identity != collection.embedder:
-            return (
-                f"the collection is embedded with {collection.embedder.name}, and "
-                f"{identity.name} is configured; run `llmwiki reembed --collection "
-                f"{collection.name}`"
-            )
-        return DenseTier(collection=collection, vector=embedder.embed([question])[0])
-    except ProviderError as error:
-        log.warning("search.embedder_failed", error=str(error))
-        return f"the embedder failed: {error}"
-
-
-def _score(connection: Connection, tiers: Sequence[Tier], count: int) -> list[TierScores]:
-    """Let each tier find its candidates, then score those of the others."""
-    rankings = {tier.name: dict(tier.find(connection, count)) for tier in tiers}
-    live = [tier for tier in tiers if rankings[tier.name]]
-    union = list(dict.fromkeys(chunk_id for found in rankings.values() for chunk_id in found))
-    scores = []
-    for tier in live:
-        found = rankings[tier.name]
-        rest = [chunk_id for chunk_id in union if chunk_id not in found]
-        scores.append(
-            TierScores(
-                name=tier.name,
-                ranking=tuple(found),
-                scores=found | dict(tier.complete(connection, rest)),
-            )
+        detail = ContextDetail(
+            passages=sum(len(block.passages) for block in assembly.blocks),
+            surroundings=assembly.surroundings,
+            pages=len(assembly.pages),
+            tokens=assembly.tokens,
+            token_budget=budget,
+            cut=assembly.cut,
         )
-    return scores
+        if assembly.blocks:
+            step.done(detail)
+        else:
+            step.skip("empty", "no passage was found", detail=detail)
+    return assembly
+
+
+def _led_to(connection: Connection, found: _Found) -> tuple[Candidate, ...]:
+    """Follow the pages down to passages that no tier brought into the ranking."""
+    ranked = {candidate.id for candidate in found.ranking}
+    pooled = {candidate.id: candidate for candidate in found.pool.candidates}
+    led_to: dict[ChunkId, Candidate] = {}
+    for page in found.pages:
+        cited = [chunk_id for chunk_id in page.cited if chunk_id not in ranked]
+        known = [pooled[chunk_id] for chunk_id in cited if chunk_id in pooled]
+        others = judge_others(connection, found.pool, cited)
+        best = sorted((*known, *others), key=lambda each: (-each.score, each.id))
+        led_to |= {candidate.id: candidate for candidate in best[:LED_TO_PER_PAGE]}
+    return tuple(led_to.values())
+
+
+def _context(asked: _Asked, found: _Found, assembly: Assembly) -> Context:
+    return Context(
+        question=asked.question,
+        route=asked.route,
+        embed_query=asked.embed_query,
+        rerank_query=asked.question,
+        ranking=found.ranking,
+        blocks=assembly.blocks,
+        pages=assembly.pages,
+        anchors=assembly.anchors,
+        has_evidence=bool(found.ranking),
+        missing_families=(),
+        tokens=assembly.tokens,
+        events=asked.trace.events,
+    )

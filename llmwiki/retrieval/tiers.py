@@ -27,6 +27,11 @@ class Tier(Protocol):
         """How events and results call it."""
         ...
 
+    @property
+    def method(self) -> str:
+        """How it really works: ``exact`` or ``hnsw``, ``bm25``, ``identifiers``."""
+        ...
+
     def find(self, connection: Connection, count: int) -> Scored:
         """Return the best passages of the collection."""
         ...
@@ -43,6 +48,7 @@ class DenseTier:
     collection: Collection
     vector: npt.NDArray[np.float32]
     name: str = "dense"
+    method: str = "exact"
 
     def find(self, connection: Connection, count: int) -> Scored:
         """Return the nearest passages."""
@@ -60,6 +66,7 @@ class LexicalTier:
     collection: Collection
     query: WordQuery
     name: str = "lexical"
+    method: str = "bm25"
 
     def find(self, connection: Connection, count: int) -> Scored:
         """Return the passages that the rarer words speak for."""
@@ -80,6 +87,7 @@ class IdentifierTier:
     collection: Collection
     weights: Mapping[str, float]
     name: str = "identifiers"
+    method: str = "identifiers"
 
     def find(self, connection: Connection, count: int) -> Scored:
         """Return the passages with the most and the rarest identifiers."""

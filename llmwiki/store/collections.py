@@ -99,6 +99,16 @@ def note_ingest(connection: Connection, collection: Collection) -> None:
     )
 
 
+def corpus_version(connection: Connection, collections: Sequence[Collection]) -> str:
+    """Return a text that changes whenever one of the collections was ingested again."""
+    rows = connection.execute(
+        select(CollectionTable.id, CollectionTable.ingested_at)
+        .where(CollectionTable.id.in_([collection.id for collection in collections]))
+        .order_by(CollectionTable.id)
+    )
+    return " ".join(f"{row.id}:{row.ingested_at and row.ingested_at.isoformat()}" for row in rows)
+
+
 def require_embedder(collection: Collection, embedder: EmbedderIdentity) -> None:
     """Raise ConfigurationError where the collection's vectors come from another embedder."""
     if collection.embedder != embedder:

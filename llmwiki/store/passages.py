@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, RowMapping, text
 
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
 
@@ -47,20 +47,33 @@ FROM chunk c
 JOIN document d ON d.id = c.document_id
 LEFT JOIN topic_chunk tc ON tc.chunk_id = c.id
 LEFT JOIN page p ON p.topic_id = tc.topic_id AND p.retired_at IS NULL
-WHERE c.id = ANY(:ids) AND c.parent_id IS NOT NULL
+WHERE {which} AND c.parent_id IS NOT NULL
+ORDER BY c.document_id, c.position
 """
 
 
 def read_passages(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, Passage]:
     """Return the passages by id; one that was removed meanwhile is left out."""
-    rows = connection.execute(text(_PASSAGES), {"ids": list(ids)}).mappings()
-    return {
-        ChunkId(row["id"]): Passage(
-            **{
-                **row,
-                "breadcrumb": tuple(row["breadcrumb"]),
-                "identifiers": tuple(row["identifiers"]),
-            }
-        )
-        for row in rows
+    rows = connection.execute(text(_PASSAGES.format(which="c.id = ANY(:ids)")), {"ids": list(ids)})
+    return {passage.id: passage for passage in map(_passage, rows.mappings())}
+
+
+def section_passages(
+    connection: Connection, section_ids: Iterable[ChunkId]
+) -> dict[ChunkId, list[Passage]]:
+    """Return the passages of each section in reading order."""
+    statement = _PASSAGES.format(which="c.parent_id = ANY(:ids)")
+    rows = connection.execute(text(statement), {"ids": list(section_ids)})
+    sections: dict[ChunkId, list[Passage]] = {}
+    for passage in map(_passage, rows.mappings()):
+        sections.setdefault(passage.section_id, []).append(passage)
+    return sections
+
+
+def _passage(row: RowMapping) -> Passage:
+    values: dict[str, Any] = {
+        **row,
+        "breadcrumb": tuple(row["breadcrumb"]),
+        "identifiers": tuple(row["identifiers"]),
     }
+    return Passage(**values)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmwiki.domain import ChunkId
-from llmwiki.retrieval.fusion import TierScores, fuse, standard_scores
+from llmwiki.retrieval.fusion import TierScores, fuse
+from llmwiki.retrieval.normalisation import standard_scores
 
 
 def tier(name: str, scores: dict[int, float], found: int = 10, weight: float = 1.0) -> TierScores:

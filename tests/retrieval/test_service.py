@@ -1,70 +1,88 @@
 from collections.abc import Sequence
-from math import log
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
 
-from llmwiki.domain import ChunkId, Collection, EmbedderIdentity
-from llmwiki.errors import QuotaExhaustedError, UsageError
-from llmwiki.ports import Vectors
+from llmwiki.config import RetrievalSettings
+from llmwiki.config.retrieval import TierWeights
+from llmwiki.domain import Collection, EmbedderIdentity
+from llmwiki.errors import (
+    ProviderError,
+    QuotaExhaustedError,
+    TransientProviderError,
+    UnknownNameError,
+    UsageError,
+)
+from llmwiki.ports import Embedder, Vectors
+from llmwiki.providers.clock import SystemClock
 from llmwiki.providers.hashing_embedder import HashingEmbedder
-from llmwiki.retrieval.service import LONGEST_QUESTION, SearchResult, search_passages
-from llmwiki.retrieval.tiers import LexicalTier, candidate_terms, lexical_tier, rarity
-from llmwiki.store import search
-from llmwiki.store.search import Term
-from tests.retrieval.conftest import Ingest
-
-DOCUMENTS = {
-    "backup.md": "# Backups\n\nA full backup runs on Sunday. Set `max_age` to keep it longer.\n",
-    "alerts.md": "# Alerts\n\nA full disk raises an alert. Alerts reach the operator by mail.\n",
-    "flags.md": "# Flags\n\nThe option --dry-run shows what would happen. It can't break a disk.\n",
-    "other.md": "# Colours\n\nGreen means ready, red means broken, amber means wait.\n",
-}
+from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.events import Event
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.question import LONGEST_QUESTION
+from llmwiki.retrieval.service import retrieve
+from tests.retrieval.conftest import DOCUMENTS, Ingest
 
 
 class BrokenEmbedder:
-    """A service whose quota is spent."""
+    """A service that fails in the given way."""
 
-    def __init__(self, identity: EmbedderIdentity) -> None:
+    def __init__(self, identity: EmbedderIdentity, error: ProviderError) -> None:
         self.identity = identity
+        self.error = error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        raise QuotaExhaustedError(f"no quota for {len(texts)} texts")
+        del texts
+        raise self.error
 
 
-def find(engine: Engine, collection: Collection, question: str, limit: int = 5) -> SearchResult:
-    return search_passages(engine, HashingEmbedder(), collection, question, limit=limit)
+def parts(engine: Engine, embedder: Embedder | None = None, **settings: Any) -> Parts:
+    return Parts(
+        engine=engine,
+        embedder=embedder or HashingEmbedder(),
+        clock=SystemClock(),
+        settings=RetrievalSettings.model_validate(settings),
+    )
 
 
-def paths(result: SearchResult) -> list[str]:
-    return [hit.passage.document_path for hit in result.hits]
+def find(engine: Engine, question: str, **settings: Any) -> Context:
+    return retrieve(parts(engine, **settings), question)
 
 
-def skipped(result: SearchResult) -> dict[str, str | None]:
-    return {tier.name: tier.skipped for tier in result.tiers}
+def paths(context: Context) -> list[str]:
+    return [candidate.passage.document_path for candidate in context.ranking]
+
+
+def ending(context: Context, step: str) -> Event:
+    [event] = [each for each in context.events if each.step == step and each.status != "active"]
+    return event
 
 
 def test_the_passage_that_answers_comes_first(engine: Engine, ingest: Ingest) -> None:
-    result = find(engine, ingest(DOCUMENTS), "Who hears that a disk is full?")
-    assert paths(result)[0] == "alerts.md"
-    first = result.hits[0]
+    ingest(DOCUMENTS)
+    context = find(engine, "Who hears that a disk is full?")
+    assert paths(context)[0] == "alerts.md"
+    first = context.ranking[0]
     assert first.passage.breadcrumb == ("Alerts",)
     assert first.passage.page_slug is not None
     assert first.passage.page_compiled is False
-    assert {"dense", "lexical"} <= set(first.fused.ranks)
+    assert {"dense", "lexical"} <= set(first.ranks)
+    assert context.blocks[0].citation == "alerts.md > Alerts"
 
 
 def test_an_identifier_is_found_letter_by_letter(engine: Engine, ingest: Ingest) -> None:
-    collection = ingest(DOCUMENTS)
-    assert paths(find(engine, collection, "What does max_age do?"))[0] == "backup.md"
-    result = find(engine, collection, "Is --dry-run safe?")
-    assert paths(result)[0] == "flags.md"
-    assert result.hits[0].fused.ranks["identifiers"] == 1
+    ingest(DOCUMENTS)
+    assert paths(find(engine, "What does max_age do?"))[0] == "backup.md"
+    context = find(engine, "Is --dry-run safe?")
+    assert context.route == "identifier"
+    assert paths(context)[0] == "flags.md"
+    assert context.ranking[0].ranks["identifiers"] == 1
 
 
 def test_a_minus_excludes_nothing(engine: Engine, ingest: Ingest) -> None:
-    result = find(engine, ingest(DOCUMENTS), "full disk -alert")
-    assert paths(result)[0] == "alerts.md"
+    ingest(DOCUMENTS)
+    assert paths(find(engine, "full disk -alert"))[0] == "alerts.md"
 
 
 @pytest.mark.parametrize(
@@ -72,115 +90,149 @@ def test_a_minus_excludes_nothing(engine: Engine, ingest: Ingest) -> None:
     [
         "it's & can't | !",
         "a:* <-> b",
+        "-flag ! :*",
         "'; DROP TABLE chunk; --",
         "\\ \\' 'x",
+        '"disk" AND (full OR NOT alert)',
         "disk\x00full",
         "\udcff",
+        "🔥🔥 💾",
+        "何がディスクを満たすのか",
+        "Что делать, если диск полон?",
     ],
 )
 def test_no_question_is_read_as_syntax(engine: Engine, ingest: Ingest, question: str) -> None:
-    assert find(engine, ingest(DOCUMENTS), question).hits
+    ingest(DOCUMENTS)
+    assert find(engine, question).ranking
+
+
+def test_every_step_begins_and_ends_once_and_takes_its_time(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
+    events = find(engine, "How do I use alerts?").events
+    begun = [event.step for event in events if event.status == "active"]
+    ended = [event.step for event in events if event.status != "active"]
+    assert sorted(begun) == sorted(ended)
+    assert len(set(ended)) == len(ended)
+    assert all(event.duration_ms is not None for event in events if event.status != "active")
+    assert [event.at_ms for event in events] == sorted(event.at_ms for event in events)
+    assert all(event.reason for event in events if event.status == "skipped")
 
 
 def test_stop_words_alone_leave_the_dense_tier(engine: Engine, ingest: Ingest) -> None:
-    result = find(engine, ingest(DOCUMENTS), "what is it")
-    assert skipped(result)["dense"] is None
-    assert skipped(result)["lexical"] == "the question holds only stop words"
-    assert all(set(hit.fused.ranks) == {"dense"} for hit in result.hits)
+    ingest(DOCUMENTS)
+    context = find(engine, "what is it")
+    assert ending(context, "dense").status == "done"
+    assert ending(context, "lexical").message == "the question holds only stop words"
+    assert all(set(candidate.ranks) == {"dense"} for candidate in context.ranking)
+    assert ending(context, "fuse").reason == "single-tier"
 
 
 def test_words_that_no_passage_holds_are_told(engine: Engine, ingest: Ingest) -> None:
-    result = find(engine, ingest(DOCUMENTS), "zeppelin")
-    assert skipped(result)["lexical"] == "no passage holds a word of the question"
+    ingest(DOCUMENTS)
+    context = find(engine, "zeppelin")
+    assert ending(context, "lexical").message == "no passage holds a word of the question"
 
 
 @pytest.mark.parametrize("question", ["", "  \n ", "\x00"])
 def test_an_empty_question_is_refused(engine: Engine, ingest: Ingest, question: str) -> None:
+    ingest(DOCUMENTS)
     with pytest.raises(UsageError, match="empty"):
-        find(engine, ingest(DOCUMENTS), question)
+        find(engine, question)
 
 
 def test_a_question_as_long_as_a_document_is_refused(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
     with pytest.raises(UsageError, match="characters"):
-        find(engine, ingest(DOCUMENTS), "word " * LONGEST_QUESTION)
+        find(engine, "w" * (LONGEST_QUESTION + 1))
+    with pytest.raises(UsageError, match="100000 characters"):
+        find(engine, "word " * 19_999 + "words")
+
+
+def test_a_database_without_collections_says_what_to_do(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="llmwiki ingest"):
+        find(engine, "full disk")
+
+
+def test_an_owner_without_documents_is_told_who_has_some(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
+    with pytest.raises(UnknownNameError, match="test \\(owner system\\)"):
+        retrieve(parts(engine), "full disk", owners=["nobody"])
 
 
 def test_an_embedder_without_quota_leaves_the_words(engine: Engine, ingest: Ingest) -> None:
     collection = ingest(DOCUMENTS)
-    embedder = BrokenEmbedder(collection.embedder)
-    result = search_passages(engine, embedder, collection, "full disk", limit=2)
-    assert paths(result)[0] == "alerts.md"
-    assert "no quota" in (skipped(result)["dense"] or "")
+    embedder = BrokenEmbedder(collection.embedder, QuotaExhaustedError("no quota"))
+    context = retrieve(parts(engine, embedder), "full disk")
+    assert paths(context)[0] == "alerts.md"
+    assert (ending(context, "embed").status, ending(context, "embed").reason) == (
+        "skipped",
+        "quota",
+    )
+    assert ending(context, "dense").message == "the question has no vector"
+
+
+def test_an_embedder_that_is_down_is_told_as_an_error(engine: Engine, ingest: Ingest) -> None:
+    collection = ingest(DOCUMENTS)
+    embedder = BrokenEmbedder(collection.embedder, TransientProviderError("the service is down"))
+    context = retrieve(parts(engine, embedder), "full disk")
+    assert paths(context)[0] == "alerts.md"
+    event = ending(context, "embed")
+    assert (event.status, event.error) == ("error", "TransientProviderError")
 
 
 def test_another_vector_space_is_never_compared(engine: Engine, ingest: Ingest) -> None:
     collection = ingest(DOCUMENTS)
-    embedder = BrokenEmbedder(EmbedderIdentity(name="other", dimension=3))
-    result = search_passages(engine, embedder, collection, "full disk", limit=2)
-    assert "llmwiki reembed --collection test" in (skipped(result)["dense"] or "")
-    assert result.hits
+    other = EmbedderIdentity(name="other", dimension=3)
+    embedder = BrokenEmbedder(other, QuotaExhaustedError("never asked"))
+    context = retrieve(parts(engine, embedder), "full disk")
+    assert f"llmwiki reembed --collection {collection.name}" in (
+        ending(context, "embed").message or ""
+    )
+    assert paths(context)[0] == "alerts.md"
 
 
-def test_a_collection_without_passages_has_no_hits(engine: Engine, ingest: Ingest) -> None:
-    collection = ingest(DOCUMENTS)
+def test_an_empty_collection_gives_an_honest_empty_context(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
     with engine.connect() as connection:
         connection.execute(text("DELETE FROM document"))
         connection.commit()
-    assert find(engine, collection, "full disk").hits == ()
+    context = find(engine, "full disk")
+    assert (context.ranking, context.blocks, context.has_evidence) == ((), (), False)
+    assert ending(context, "lexical").message == "collection test has no passages"
+    assert ending(context, "context").reason == "empty"
 
 
 def test_the_limit_holds_and_the_order_is_the_same_each_time(
     engine: Engine, ingest: Ingest
 ) -> None:
-    collection = ingest(DOCUMENTS)
-    first = find(engine, collection, "full disk", limit=3)
-    assert len(first.hits) == 3
-    assert first == find(engine, collection, "full disk", limit=3)
-    assert paths(find(engine, collection, "full disk", limit=1)) == paths(first)[:1]
+    ingest(DOCUMENTS)
+    first = find(engine, "full disk", limit=3)
+    assert len(first.ranking) == 3
+    assert first.ranking == find(engine, "full disk", limit=3).ranking
+    assert paths(find(engine, "full disk", limit=1)) == paths(first)[:1]
 
 
-def test_words_are_scored_as_bm25_says(engine: Engine, ingest: Ingest) -> None:
-    collection = ingest(DOCUMENTS)
-    with engine.connect() as connection:
-        extent = search.extent_of(connection, collection)
-        tier = lexical_tier(connection, collection, extent, "alerts")
-        assert isinstance(tier, LexicalTier)
-        [(chunk_id, score)] = tier.find(connection, 10)
-        row = connection.execute(
-            text("SELECT token_count, lexemes::text AS lexemes FROM chunk WHERE id = :id"),
-            {"id": chunk_id},
-        ).one()
-    assert "'alert':" in row.lexemes
-    positions = row.lexemes.partition("'alert':")[2].partition(" ")[0]
-    count = positions.count(",") + 1
-    assert count == 3
-    length = 1 - 0.75 + 0.75 * row.token_count / extent.mean_tokens
-    expected = log(1 + (4 - 1 + 0.5) / (1 + 0.5)) * count * 2.2 / (count + 1.2 * length)
-    assert score == pytest.approx(expected)
+@pytest.mark.parametrize("method", ["completed-zscore", "rrf", "min-max", "convex"])
+def test_every_fusion_finds_and_names_itself(engine: Engine, ingest: Ingest, method: str) -> None:
+    ingest(DOCUMENTS)
+    context = find(engine, "Who hears that a disk is full?", fusion=method)
+    assert paths(context)[0] == "alerts.md"
+    assert ending(context, "fuse").facts()["detail"]["method"] == method
 
 
-def test_completing_agrees_with_finding(engine: Engine, ingest: Ingest) -> None:
-    collection = ingest(DOCUMENTS)
-    with engine.connect() as connection:
-        extent = search.extent_of(connection, collection)
-        tier = lexical_tier(connection, collection, extent, "a full disk alert")
-        assert isinstance(tier, LexicalTier)
-        found = dict(tier.find(connection, 10))
-        everything = connection.execute(text("SELECT id FROM chunk")).scalars().all()
-        completed = dict(tier.complete(connection, map(ChunkId, everything)))
-    assert {key: completed[key] for key in found} == pytest.approx(found)
-    assert all(score == 0 for key, score in completed.items() if key not in found)
+def test_a_tier_of_weight_zero_is_off(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
+    context = find(engine, "full disk", weights=TierWeights(dense=0).model_dump())
+    assert ending(context, "dense").reason == "off"
+    assert all("dense" not in candidate.ranks for candidate in context.ranking)
 
 
-def test_the_rarest_terms_are_searched_within_the_budget() -> None:
-    terms = [
-        Term(lexeme=lexeme, quoted=f"'{lexeme}'", frequency=frequency)
-        for lexeme, frequency in (("common", 900), ("rare", 5), ("middling", 90))
-    ]
-    assert [term.lexeme for term in candidate_terms(terms, 100)] == ["rare", "middling"]
-    assert [term.lexeme for term in candidate_terms(terms, 1)] == ["rare"]
-    assert len(candidate_terms(terms, 10_000)) == 3
-
-
-def test_rarity_falls_with_frequency_and_stays_above_zero() -> None:
-    assert rarity(100, 1) > rarity(100, 50) > rarity(100, 100) > 0
+def test_several_collections_are_asked_at_once(engine: Engine, ingest: Ingest) -> None:
+    ingest(DOCUMENTS)
+    second: Collection = ingest(
+        {"disks.md": "# Disks\n\nA disk that is full stops the recorder.\n"}, name="more"
+    )
+    context = find(engine, "what happens when the disk is full?")
+    assert {"alerts.md", "disks.md"} <= set(paths(context))
+    only = retrieve(parts(engine), "full disk", collection=second.name)
+    assert set(paths(only)) == {"disks.md"}

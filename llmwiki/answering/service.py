@@ -1,0 +1,236 @@
+"""Answers a question: retrieves, asks the model when a call is free, and checks what it says.
+
+The model never decides whether there is an answer: without it, or when it fails, the passages
+themselves are the answer, with the reason and the time when the quota returns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from llmwiki.answering.answer import Answer, AnswerDetail, NoModelReason
+from llmwiki.answering.prompt import ANSWER_SCHEMA, PROMPT_VERSION, build_messages
+from llmwiki.answering.reading import ReadAnswer, read_answer
+from llmwiki.compiler.gate import check_statements
+from llmwiki.config import AnswerSettings, GateLimits
+from llmwiki.domain import SourceChunk, Topic, TopicId, TopicSources, Usage
+from llmwiki.errors import (
+    BudgetExhaustedError,
+    InvalidAnswerError,
+    LlmwikiError,
+    QuotaExhaustedError,
+)
+from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.events import OpenStep, Trace
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.service import retrieve
+from llmwiki.retrieval.wiki_pages import WikiUse
+from llmwiki.store.kept_answers import find_answer, keep_answer
+from llmwiki.store.ledger import BudgetLimits, budget_state
+from llmwiki.text.hashing import content_hash, normalise
+
+log = structlog.get_logger()
+
+NOT_IN_CORPUS = "not in the corpus: nothing in it speaks of what was asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """What answers are made with, put together by the bootstrap."""
+
+    retrieval: Parts
+    limits: BudgetLimits
+    gate: GateLimits
+    settings: AnswerSettings
+    model: ChatModel | None
+
+
+def answer_question(
+    answering: Answering,
+    question: str,
+    *,
+    owners: Sequence[str] | None = None,
+    collection: str | None = None,
+    wiki: WikiUse = "gate",
+    trace: Trace | None = None,
+) -> Answer:
+    """Answer the question from the corpus, in a model's words where a call is free.
+
+    Spends one chat call at most, beside what the retrieval spends, and none for a question that
+    was answered lately from the same passages. Raises what ``retrieve`` raises, and nothing for
+    what a provider does.
+    """
+    trace = trace or Trace(answering.retrieval.clock)
+    context = retrieve(
+        answering.retrieval,
+        question,
+        owners=owners,
+        collection=collection,
+        wiki=wiki,
+        trace=trace,
+    )
+    with trace.step("answer") as step:
+        answer = _answer(answering, context, step)
+    return replace(answer, events=trace.events)
+
+
+def _answer(answering: Answering, context: Context, step: OpenStep) -> Answer:
+    if not context.has_evidence:
+        detail = AnswerDetail(method="not-in-corpus", statements=0, dropped=0)
+        step.skip("no-evidence", NOT_IN_CORPUS, detail=detail)
+        return Answer(
+            context=context, method="not-in-corpus", reason="no-evidence", message=NOT_IN_CORPUS
+        )
+    if answering.model is None:
+        if answering.settings.use_model:
+            return _passages(context, step, "no-model", "no model is configured")
+        return _passages(context, step, "switched-off", "answer.use_model is off")
+    return _ask(answering, answering.model, context, step)
+
+
+def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenStep) -> Answer:
+    key = content_hash(
+        PROMPT_VERSION,
+        model.name,
+        normalise(context.question),
+        *(passage.content_hash for block in context.blocks for passage in block.passages),
+    )
+    usage = Usage()
+    text = _kept(answering.retrieval.engine, key)
+    from_cache = text is not None
+    try:
+        if text is None:
+            text, usage = _complete(answering, model, context)
+        labels = {f"c{block.number}": block.chunk_ids for block in context.blocks}
+        read = read_answer(text, labels)
+    except (BudgetExhaustedError, QuotaExhaustedError) as error:
+        return _without_quota(answering, context, step, error)
+    except LlmwikiError as error:
+        step.fail(error, detail=_passages_detail(), usage=usage)
+        return Answer(context=context, method="passages", reason="failed", message=str(error))
+    if not from_cache:
+        _keep(answering, key, text)
+    return _checked(answering, context, step, read, usage=usage, from_cache=from_cache)
+
+
+def _complete(answering: Answering, model: ChatModel, context: Context) -> tuple[str, Usage]:
+    answer = model.complete(
+        build_messages(context),
+        json_schema=ANSWER_SCHEMA,
+        max_output_tokens=answering.settings.max_output_tokens,
+        purpose="question",
+        subject="answer",
+    )
+    if answer.finish_reason == "length":
+        raise InvalidAnswerError(
+            "the answer was cut off for length; raise answer.max_output_tokens"
+        )
+    return answer.text, answer.usage
+
+
+def _checked(
+    answering: Answering,
+    context: Context,
+    step: OpenStep,
+    read: ReadAnswer,
+    *,
+    usage: Usage,
+    from_cache: bool,
+) -> Answer:
+    kept, dropped = check_statements(read.statements, _sources(context), answering.gate)
+    answered = read.answered and bool(kept)
+    detail = AnswerDetail(
+        method="model" if answered else "passages",
+        statements=len(kept) if answered else 0,
+        dropped=len(dropped),
+        from_cache=from_cache,
+    )
+    step.done(detail, usage=usage)
+    if answered:
+        return Answer(context=context, method="model", statements=kept, dropped=dropped)
+    reason: NoModelReason = "unsupported" if read.answered and dropped else "not-answered"
+    message = {
+        "unsupported": "the passages do not bear out what the model said",
+        "not-answered": "the model found no answer in the passages",
+    }[reason]
+    return Answer(
+        context=context, method="passages", dropped=dropped, reason=reason, message=message
+    )
+
+
+def _passages(context: Context, step: OpenStep, reason: NoModelReason, message: str) -> Answer:
+    step.skip(reason, message, detail=_passages_detail())
+    return Answer(context=context, method="passages", reason=reason, message=message)
+
+
+def _without_quota(
+    answering: Answering, context: Context, step: OpenStep, error: LlmwikiError
+) -> Answer:
+    resets_at = getattr(error, "resets_at", None)
+    if resets_at is None:
+        with answering.retrieval.engine.connect() as connection:
+            resets_at = budget_state(connection, "chat", answering.limits).resets_at
+    step.skip("quota", str(error), detail=replace(_passages_detail(), resets_at=resets_at))
+    return Answer(
+        context=context,
+        method="passages",
+        reason="quota",
+        message=str(error),
+        resets_at=resets_at,
+    )
+
+
+def _passages_detail() -> AnswerDetail:
+    return AnswerDetail(method="passages", statements=0, dropped=0)
+
+
+def _sources(context: Context) -> TopicSources:
+    """Return the passages of the context in the form that the compiler's gate checks against."""
+    first = context.blocks[0].first
+    return TopicSources(
+        topic=Topic(
+            id=TopicId(0),
+            collection_id=first.collection_id,
+            key="question",
+            title=context.question,
+        ),
+        chunks=tuple(
+            SourceChunk(
+                id=passage.id,
+                document_path=passage.document_path,
+                breadcrumb=passage.breadcrumb,
+                text=passage.text,
+                content_hash=passage.content_hash,
+                token_count=passage.token_count,
+            )
+            for block in context.blocks
+            for passage in block.passages
+        ),
+    )
+
+
+# The cache saves calls; that it cannot be read or written is no reason to fail a question.
+
+
+def _kept(engine: Engine, key: str) -> str | None:
+    try:
+        with engine.connect() as connection:
+            value = find_answer(connection, "answer", key)
+    except DBAPIError as error:
+        log.warning("answer.cache.failed", error=str(error.orig))
+        return None
+    text = value.get("text") if value else None
+    return text if isinstance(text, str) else None
+
+
+def _keep(answering: Answering, key: str, text: str) -> None:
+    try:
+        with answering.retrieval.engine.connect() as connection:
+            keep_answer(connection, "answer", key, {"text": text}, ttl=answering.settings.cache_ttl)
+            connection.commit()
+    except DBAPIError as error:
+        log.warning("answer.cache.failed", error=str(error.orig))

@@ -1,0 +1,126 @@
+"""`llmwiki ask`: an answer that says what it is, with the passages that it stands on."""
+
+from typing import Any
+
+from jobs import exit_codes
+from jobs.entry import JsonOption
+from llmwiki.answering.answer import Answer
+from llmwiki.answering.service import answer_question
+from llmwiki.bootstrap import App
+from llmwiki.cli.asking import (
+    QuestionArgument,
+    TraceOption,
+    WikiChoice,
+    WikiOption,
+    block_lines,
+    context_facts,
+    open_trace,
+    page_lines,
+    tell_problems,
+)
+from llmwiki.cli.output import console, moment, print_json, print_line, print_problem, run
+from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
+
+PASSAGES_SHOWN = 5
+"""Of a context, where no model chose among them."""
+
+
+def command(
+    question: QuestionArgument,
+    *,
+    collection: AskedCollectionOption = None,
+    owner: AskedOwnersOption = None,
+    wiki: WikiOption = WikiChoice.GATE,
+    trace: TraceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question: in a model's words when a call is free, else with the passages."""
+
+    def work(app: App) -> int:
+        answer = answer_question(
+            app.answering,
+            question,
+            owners=owner,
+            collection=collection,
+            wiki=wiki.value,
+            trace=open_trace(app, shown=trace and not as_json),
+        )
+        if as_json:
+            print_json(**_facts(answer, trace=trace))
+        else:
+            _print(answer)
+        return exit_codes.DONE
+
+    run(work)
+
+
+def _print(answer: Answer) -> None:
+    tell_problems(answer.context)
+    match answer.method:
+        case "model":
+            _print_statements(answer)
+        case "passages":
+            _print_passages(answer)
+        case "not-in-corpus":
+            print_line(f"Not in the corpus. {_nearest(answer)}")
+    for family in answer.context.missing_families:
+        print_line(f"Missing evidence: {family}.")
+
+
+def _nearest(answer: Answer) -> str:
+    if not answer.context.blocks:
+        return "No passage was found."
+    return f"The nearest passage is {answer.context.blocks[0].citation}, which does not answer."
+
+
+def _print_statements(answer: Answer) -> None:
+    cited: set[int] = set()
+    for statement in answer.statements:
+        numbers = answer.blocks_of(statement)
+        cited.update(numbers)
+        print_line(f"{statement.text} {''.join(f'[{number}]' for number in numbers)}")
+        print_line()
+    for block in answer.context.blocks:
+        if block.number in cited:
+            print_line(f"[{block.number}] {block.citation}")
+    if answer.dropped:
+        print_problem(
+            f"{len(answer.dropped)} statements of the model were dropped: the passages do not "
+            "bear them out"
+        )
+
+
+def _print_passages(answer: Answer) -> None:
+    returns = f" Calls return at {moment(answer.resets_at)}." if answer.resets_at else ""
+    print_line(f"No model was used: {answer.message}.{returns} What the documentation says:")
+    print_line()
+    screen = console()
+    for anchor in answer.context.anchors:
+        screen.print(f"{anchor.title}: {anchor.summary}\n", soft_wrap=True)
+    for page in answer.context.pages:
+        screen.print(page_lines(page, answer.context), soft_wrap=True)
+    for block in answer.context.blocks[:PASSAGES_SHOWN]:
+        screen.print(block_lines(block, characters=None), soft_wrap=True)
+
+
+def _facts(answer: Answer, *, trace: bool) -> dict[str, Any]:
+    facts = dict(context_facts(answer.context, trace=False))
+    facts |= {
+        "method": answer.method,
+        "reason": answer.reason,
+        "message": answer.message,
+        "resets_at": answer.resets_at,
+        "statements": [
+            {
+                "text": statement.text,
+                "kind": statement.kind,
+                "citations": list(answer.blocks_of(statement)),
+                "chunk_ids": list(statement.chunk_ids),
+            }
+            for statement in answer.statements
+        ],
+        "dropped": [{"text": each.text, "reason": each.reason} for each in answer.dropped],
+    }
+    if trace:
+        facts["events"] = [event.facts() for event in answer.events]
+    return facts

@@ -1,0 +1,231 @@
+"""The context: what a reader or a model gets to see, within a budget of tokens.
+
+Passages come first and are never displaced: pages of the wiki, the overview, and the
+surroundings of the best passages take what is left.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from llmwiki.domain import ChunkId, Usage
+from llmwiki.retrieval.anchor import Anchor
+from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.events import Detail, Event
+from llmwiki.retrieval.question import Route
+from llmwiki.retrieval.wiki_pages import ContextPage
+from llmwiki.store.passages import Passage
+
+SURROUNDED = 3
+"""So many of the best passages get the rest of their section, while tokens are left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextDetail(Detail):
+    """What went into the context."""
+
+    kind: Literal["context"] = "context"
+    passages: int
+    surroundings: int
+    """Passages that no tier found, shown since they stand beside one that was found."""
+    pages: int
+    tokens: int
+    token_budget: int
+    cut: int
+    """Passages that the budget had no room for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextBlock:
+    """Neighbouring passages of one section as one text, with the citation that it is known by."""
+
+    number: int
+    """By which answers cite it, from 1."""
+    passages: tuple[Passage, ...]
+    """In reading order."""
+    score: float
+    found_by: tuple[str, ...]
+    """The tiers that found a passage of it, or ``page`` where the wiki led to it."""
+
+    @property
+    def text(self) -> str:
+        """The passages joined."""
+        return "\n\n".join(passage.text for passage in self.passages)
+
+    @property
+    def first(self) -> Passage:
+        """The passage that the block's place is told by."""
+        return self.passages[0]
+
+    @property
+    def chunk_ids(self) -> tuple[ChunkId, ...]:
+        """The passages' ids."""
+        return tuple(passage.id for passage in self.passages)
+
+    @property
+    def tokens(self) -> int:
+        """The passages' tokens."""
+        return sum(passage.token_count for passage in self.passages)
+
+    @property
+    def citation(self) -> str:
+        """The document and the headings above the text."""
+        return " > ".join((self.first.document_path, *self.first.breadcrumb))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Everything that was retrieved for one question."""
+
+    question: str
+    route: Route
+    embed_query: str
+    """What was embedded: the question, or its general form."""
+    rerank_query: str
+    """What relevance was judged by: always the question."""
+    ranking: tuple[Candidate, ...]
+    """The passages that answer best, after reranking and reservation; at most ``limit``."""
+    blocks: tuple[ContextBlock, ...]
+    pages: tuple[ContextPage, ...]
+    anchors: tuple[Anchor, ...]
+    """The overviews, for a broad question."""
+    has_evidence: bool
+    """False when nothing in the corpus speaks of what was asked."""
+    missing_families: tuple[str, ...]
+    """Kinds of evidence that the question needs and the corpus did not give."""
+    tokens: int
+    events: tuple[Event, ...]
+
+    @property
+    def usage(self) -> Usage:
+        """What the steps spent."""
+        return sum((event.usage for event in self.events), start=Usage())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What a context may hold, in the order in which it takes room."""
+
+    found: tuple[Candidate, ...]
+    """The best first."""
+    anchors: tuple[Anchor, ...] = ()
+    pages: tuple[ContextPage, ...] = ()
+    led_to: tuple[Candidate, ...] = ()
+    """Passages that pages cite and that were not found."""
+    sections: Mapping[ChunkId, Sequence[Passage]]
+    """All passages of a section, by its id, in reading order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembly:
+    """What went into a context, and what the budget did."""
+
+    blocks: tuple[ContextBlock, ...]
+    anchors: tuple[Anchor, ...]
+    pages: tuple[ContextPage, ...]
+    surroundings: int
+    cut: int
+    tokens: int
+
+
+def assemble(selection: Selection, *, token_budget: int) -> Assembly:
+    """Choose within the budget, and merge passages that stand together in a section.
+
+    Blocks come in the order of their best passages. The best passage is in, whatever its length.
+    """
+    room = _Room(left=token_budget)
+    chosen: dict[ChunkId, Passage] = {}
+    for candidate in selection.found:
+        if room.take(candidate.passage.token_count) or not chosen:
+            chosen[candidate.id] = candidate.passage
+    anchors = tuple(anchor for anchor in selection.anchors if room.take(anchor.tokens))
+    pages = tuple(page for page in selection.pages if room.take(page.tokens))
+    for candidate in selection.led_to:
+        if room.take(candidate.passage.token_count):
+            chosen[candidate.id] = candidate.passage
+    surroundings = 0
+    for passage in _surroundings(selection):
+        beside = passage.id not in chosen and _touches(passage, chosen)
+        if beside and room.take(passage.token_count):
+            chosen[passage.id] = passage
+            surroundings += 1
+    return Assembly(
+        blocks=_merged(chosen, selection),
+        anchors=anchors,
+        pages=pages,
+        surroundings=surroundings,
+        cut=sum(candidate.id not in chosen for candidate in selection.found),
+        tokens=token_budget - room.left,
+    )
+
+
+@dataclass(slots=True)
+class _Room:
+    """Tokens that are left."""
+
+    left: int
+
+    def take(self, tokens: int) -> bool:
+        """Take so many if they are there."""
+        if tokens > self.left:
+            return False
+        self.left -= tokens
+        return True
+
+
+def _surroundings(selection: Selection) -> Iterable[Passage]:
+    """Yield the passages beside the best ones, the nearest first."""
+    for candidate in selection.found[:SURROUNDED]:
+        section = selection.sections.get(candidate.passage.section_id, ())
+        here = candidate.passage.position
+        yield from sorted(section, key=lambda each: (abs(each.position - here), each.position))
+
+
+def _touches(passage: Passage, chosen: Mapping[ChunkId, Passage]) -> bool:
+    """Tell whether a passage stands next to one that is chosen already, in its section."""
+    return any(
+        each.section_id == passage.section_id and abs(each.position - passage.position) == 1
+        for each in chosen.values()
+    )
+
+
+def _merged(chosen: Mapping[ChunkId, Passage], selection: Selection) -> tuple[ContextBlock, ...]:
+    ranked = {candidate.id: candidate for candidate in (*selection.led_to, *selection.found)}
+    order = {candidate.id: place for place, candidate in enumerate(selection.found)}
+    last = len(order)
+    groups = sorted(
+        _runs(chosen.values()),
+        key=lambda run: (min(order.get(passage.id, last) for passage in run), run[0].id),
+    )
+    return tuple(_block(number, run, ranked) for number, run in enumerate(groups, start=1))
+
+
+def _runs(passages: Iterable[Passage]) -> list[list[Passage]]:
+    """Group passages that follow each other in one section."""
+    runs: list[list[Passage]] = []
+    for passage in sorted(passages, key=lambda each: (each.document_id, each.position)):
+        before = runs[-1][-1] if runs else None
+        if (
+            before is not None
+            and before.section_id == passage.section_id
+            and before.position + 1 == passage.position
+        ):
+            runs[-1].append(passage)
+        else:
+            runs.append([passage])
+    return runs
+
+
+def _block(
+    number: int, run: Sequence[Passage], ranked: Mapping[ChunkId, Candidate]
+) -> ContextBlock:
+    members = [ranked[passage.id] for passage in run if passage.id in ranked]
+    found_by = dict.fromkeys(
+        name for candidate in members for name in (candidate.ranks or ("page",))
+    )
+    return ContextBlock(
+        number=number,
+        passages=tuple(run),
+        score=max(candidate.score for candidate in members),
+        found_by=tuple(found_by),
+    )

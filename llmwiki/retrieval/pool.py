@@ -1,0 +1,183 @@
+"""Gathers candidates: every tier finds, all of them are scored by every tier, and are fused."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from llmwiki.config import RetrievalSettings
+from llmwiki.domain import ChunkId
+from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.events import Detail, Trace
+from llmwiki.retrieval.fusion import Fusion, TierScores, fuse
+from llmwiki.retrieval.tiers import Tier
+from llmwiki.store.passages import read_passages
+
+TierName = Literal["dense", "lexical", "identifiers"]
+
+FEWEST_CANDIDATES = 20
+CANDIDATES_PER_RESULT = 3
+"""Retrieve wide, narrow after reranking: what was not found cannot be promoted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierDetail(Detail):
+    """What one tier found by itself."""
+
+    kind: Literal["tier"] = "tier"
+    method: str
+    found: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FusionDetail(Detail):
+    """How the tiers were brought together."""
+
+    kind: Literal["fuse"] = "fuse"
+    method: str
+    tiers: tuple[str, ...]
+    candidates: int
+    uninformative: tuple[str, ...]
+    """Tiers that gave every candidate the same score, and so decided nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedTiers:
+    """The tiers of one question."""
+
+    tiers: Mapping[TierName, Tier | str]
+    """A text is the reason why a tier cannot run."""
+    word_weights: Mapping[str, float]
+    """The rarity of each lexeme of the question that the corpus has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The candidates of a question, the best first, and the tiers that can score others."""
+
+    candidates: tuple[Candidate, ...]
+    tiers: tuple[Tier, ...]
+    """Those that found something."""
+    fusion: Fusion
+    word_weights: Mapping[str, float]
+    """The rarity of each lexeme of the question that the corpus has."""
+
+
+def candidate_count(limit: int) -> int:
+    """Return how many candidates each tier is asked for."""
+    return max(CANDIDATES_PER_RESULT * limit, FEWEST_CANDIDATES)
+
+
+def find_candidates(
+    connection: Connection, opened: OpenedTiers, settings: RetrievalSettings, trace: Trace
+) -> Pool:
+    """Let every tier find its candidates, score the union in all of them, and fuse.
+
+    A tier of weight 0 is off.
+    """
+    rankings: dict[str, dict[ChunkId, float]] = {}
+    live: list[Tier] = []
+    weights = settings.weights.model_dump()
+    for name, tier in opened.tiers.items():
+        found = _find(connection, name, tier, settings, trace)
+        if found and not isinstance(tier, str):
+            rankings[name] = found
+            live.append(tier)
+    with trace.step("fuse") as step:
+        scores = _complete(connection, live, rankings, weights)
+        fusion = fuse(scores, settings.fusion)
+        read = read_passages(connection, [fused.chunk_id for fused in fusion.passages])
+        detail = FusionDetail(
+            method=settings.fusion,
+            tiers=tuple(rankings),
+            candidates=len(read),
+            uninformative=fusion.uninformative,
+        )
+        if len(scores) > 1:
+            step.done(detail)
+        else:
+            step.skip(
+                "single-tier" if scores else "empty",
+                "there is nothing to fuse it with" if scores else "no tier found anything",
+                detail=detail,
+            )
+    candidates = tuple(
+        Candidate(
+            passage=read[fused.chunk_id],
+            score=fused.score,
+            fused_score=fused.score,
+            ranks=fused.ranks,
+        )
+        for fused in fusion.passages
+        if fused.chunk_id in read
+    )
+    return Pool(
+        candidates=candidates,
+        tiers=tuple(live),
+        fusion=fusion,
+        word_weights=opened.word_weights,
+    )
+
+
+def judge_others(
+    connection: Connection, pool: Pool, ids: Iterable[ChunkId]
+) -> tuple[Candidate, ...]:
+    """Return passages that no tier found as candidates, with scores as if one had.
+
+    They are scored on the scales of the pool, so that nobody's score changes by their coming.
+    """
+    known = {candidate.id for candidate in pool.candidates}
+    others = [chunk_id for chunk_id in dict.fromkeys(ids) if chunk_id not in known]
+    if not others:
+        return ()
+    completed = {tier.name: dict(tier.complete(connection, others)) for tier in pool.tiers}
+    read = read_passages(connection, others)
+    judged = []
+    for chunk_id in others:
+        if chunk_id in read:
+            scores = {name: of[chunk_id] for name, of in completed.items() if chunk_id in of}
+            score = pool.fusion.judge(scores)
+            judged.append(Candidate(passage=read[chunk_id], score=score, fused_score=score))
+    return tuple(sorted(judged, key=lambda candidate: (-candidate.score, candidate.id)))
+
+
+def _find(
+    connection: Connection,
+    name: TierName,
+    tier: Tier | str,
+    settings: RetrievalSettings,
+    trace: Trace,
+) -> dict[ChunkId, float]:
+    with trace.step(name) as step:
+        if not getattr(settings.weights, name):
+            step.skip("off", f"retrieval.weights.{name} is 0")
+        elif isinstance(tier, str):
+            step.skip("not-applicable", tier)
+        else:
+            found = dict(tier.find(connection, candidate_count(settings.limit)))
+            step.done(TierDetail(method=tier.method, found=len(found)))
+            return found
+    return {}
+
+
+def _complete(
+    connection: Connection,
+    live: Sequence[Tier],
+    rankings: Mapping[str, Mapping[ChunkId, float]],
+    weights: Mapping[str, float],
+) -> list[TierScores]:
+    union = list(dict.fromkeys(chunk_id for found in rankings.values() for chunk_id in found))
+    scores = []
+    for tier in live:
+        found = rankings[tier.name]
+        rest = [chunk_id for chunk_id in union if chunk_id not in found]
+        scores.append(
+            TierScores(
+                name=tier.name,
+                ranking=tuple(found),
+                scores={**found, **dict(tier.complete(connection, rest))},
+                weight=weights[tier.name],
+            )
+        )
+    return scores
