@@ -9,10 +9,15 @@ def matches_glob(path: str, pattern: str) -> bool:
     return _compile(pattern).fullmatch(path) is not None
 
 
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> re.Pattern[str]:
+def glob_expression(pattern: str) -> str:
+    """Return the regular expression that the whole path must match, for any engine."""
     # `**/**/` says what `**/` says, and would try every division of a deep path.
     once = re.sub(r"(?:\*\*/)+", "**/", pattern)
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", once)
     expressions = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(expressions.get(part) or re.escape(part) for part in parts))
+    return "".join(expressions.get(part) or re.escape(part) for part in parts)
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(glob_expression(pattern))

@@ -1,0 +1,1 @@
+"""Evidence families: a composite question needs a witness from each of several sources."""

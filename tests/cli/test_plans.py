@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support.cluster_docs import CLUSTER_DOCS, PLAN
+from tests.support.wiki import write_tree
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> Path:
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    (folder / "identity.yaml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture
+def cluster(command: Command, tmp_path: Path) -> None:
+    write_tree(tmp_path / "docs", CLUSTER_DOCS)
+    assert command("ingest", str(tmp_path / "docs"), "--collection", "cluster").code == 0
+
+
+@pytest.mark.usefixtures("cluster", "plans")
+def test_sound_plans_pass_the_lint_with_what_is_doubtful_as_warnings(command: Command) -> None:
+    outcome = command("plans", "lint")
+    assert outcome.code == 0
+    doubtful, total = outcome.stdout.splitlines()
+    assert doubtful.startswith("plans/identity.yaml:6: warning: family 'Secret' matches 44% of")
+    assert total == "plans in use: 1; errors: 0; warnings: 1"
+
+
+@pytest.mark.usefixtures("cluster")
+def test_every_fault_is_listed_with_file_and_line_and_the_exit_code_is_one(
+    command: Command, plans: Path
+) -> None:
+    (plans / "broken.yaml").write_text("name: b\nwhen: [x]\nfamilies: []\n")
+    (plans / "identity.yaml").write_text(PLAN.replace("access-control", "unheard-of"))
+    outcome = command("plans", "lint", "--json")
+    assert outcome.code == 1
+    errors = [
+        (finding["file"], finding["line"], finding["code"])
+        for finding in outcome.document["findings"]
+        if finding["severity"] == "error"
+    ]
+    assert errors == [
+        ("plans/broken.yaml", 3, "invalid"),
+        ("plans/identity.yaml", 13, "matches-nothing"),
+    ]
+    assert outcome.document["plans"] == ["workload-identity"]
+
+
+@pytest.mark.usefixtures("plans")
+def test_files_are_checked_without_a_database(bare_command: Command) -> None:
+    outcome = bare_command("plans", "lint", "--files")
+    assert outcome.code == 0
+    assert outcome.stdout == "plans in use: 1; errors: 0; warnings: 0\n"
+
+
+def test_a_folder_without_plans_is_told(bare_command: Command) -> None:
+    outcome = bare_command("plans", "lint", "--files")
+    assert outcome.code == 0
+    assert outcome.stdout.startswith("there is no plan in plans")
+
+
+@pytest.mark.usefixtures("plans")
+def test_plans_of_another_order_of_authority_are_read_by_it(bare_command: Command) -> None:
+    bare_command.set(RETRIEVAL__AUTHORITY_TIERS='["gold", "silver"]')
+    outcome = bare_command("plans", "lint", "--files")
+    assert outcome.code == 1
+    assert "known, the highest first: gold, silver" in outcome.stdout
+
+
+def test_a_configuration_that_is_broken_ends_the_lint_of_files(
+    bare_command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "llmwiki.toml").write_text("retrival = 1")
+    outcome = bare_command("plans", "lint", "--files")
+    assert outcome.code == 2
+    assert "retrival" in outcome.stderr

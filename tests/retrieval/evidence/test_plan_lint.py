@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import pytest
+
+from llmwiki.domain import ChunkId, DocumentId
+from llmwiki.retrieval.evidence.plan_files import load_plans
+from llmwiki.retrieval.evidence.plan_lint import Corpus, check_corpus, check_files
+from llmwiki.store.family_search import DocumentPlace, SectionPlace
+
+PLAN = """\
+name: a
+when: [b]
+families:
+- name: f
+  rescue: query
+  match: {match}
+"""
+
+
+def corpus_of(*paths: str, tier: str | None = None) -> Corpus:
+    return Corpus(
+        documents={
+            DocumentId(number): DocumentPlace(
+                id=DocumentId(number),
+                path=path,
+                title=path,
+                evidence_family=None,
+                authority_tier=tier,
+                version=None,
+                attributes={},
+            )
+            for number, path in enumerate(paths)
+        },
+        sections=tuple(
+            SectionPlace(
+                id=ChunkId(number),
+                document_id=DocumentId(number),
+                breadcrumb=(path, "Introduction"),
+                passages=2,
+            )
+            for number, path in enumerate(paths)
+        ),
+    )
+
+
+CORPUS = corpus_of("a.md", "b.md", "c.md", "d.md", "e/f.md")
+
+
+def found(folder: Path, text: str, corpus: Corpus = CORPUS) -> list[str]:
+    (folder / "plan.yaml").write_text(text)
+    library = load_plans(folder)
+    findings = (*check_files(library), *check_corpus(library, corpus))
+    return [f"{finding.place.line} {finding.severity} {finding.code}" for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("{source: a.md}", []),
+        ("{source: nowhere/*.md}", ["4 error matches-nothing"]),
+        ("{heading: unheard of}", ["4 error matches-nothing"]),
+        ("{source: '**/*.md'}", ["4 error matches-everything"]),
+        ("{heading: introduction}", ["4 error matches-everything"]),
+        ("{source: [a.md, b.md]}", ["4 warning matches-much"]),
+    ],
+)
+def test_a_family_holds_some_of_the_corpus_and_not_much_of_it(
+    tmp_path: Path, match: str, expected: list[str]
+) -> None:
+    assert found(tmp_path, PLAN.replace("{match}", match)) == expected
+
+
+def test_a_family_without_a_rescue_query_is_told(tmp_path: Path) -> None:
+    text = PLAN.replace("  rescue: query\n", "").replace("{match}", "{source: a.md}")
+    assert found(tmp_path, text) == ["4 warning no-rescue"]
+
+
+def test_a_group_that_any_question_satisfies_is_told(tmp_path: Path) -> None:
+    text = PLAN.replace("{match}", "{source: a.md}").replace("[b]", "[b, {regex: 'x*'}]")
+    assert found(tmp_path, text) == ["2 warning always"]
+
+
+def test_families_that_share_their_passages_are_told(tmp_path: Path) -> None:
+    text = PLAN.replace("{match}", "{source: a.md}") + (
+        "- name: g\n  rescue: query\n  match: {heading: {regex: '^a.md$'}}\n"
+    )
+    assert found(tmp_path, text) == ["7 warning overlap"]
+
+
+def test_a_family_whose_members_all_lack_the_authority_is_told(tmp_path: Path) -> None:
+    text = PLAN.replace("{match}", "{source: a.md}") + "  authority: approved\n"
+    assert found(tmp_path, text, corpus_of("a.md", "b", "c", "d", tier="community")) == [
+        "4 error no-witness"
+    ]
+    assert found(tmp_path, text, corpus_of("a.md", "b", "c", "d", tier="official")) == []
+
+
+def test_a_broken_file_is_an_error_beside_the_others(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text("name: a\n")
+    assert found(tmp_path, PLAN.replace("{match}", "{source: a.md}")) == [
+        "1 error invalid",
+        "1 error invalid",
+    ]
