@@ -15,22 +15,21 @@ from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
 from llmwiki.domain import RunId
 from llmwiki.errors import ConfigurationError
-from llmwiki.ports import CallMeter, Clock, Embedder, Generator
+from llmwiki.ports import CallMeter, Clock, Embedder, Generator, Reranker
 from llmwiki.providers.clock import SystemClock
+from llmwiki.providers.cross_encoder import CrossEncoder
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.providers.minilm import open_minilm
 from llmwiki.providers.onnx_embedder import OnnxEmbedder
 from llmwiki.providers.openai_chat import ChatModel
 from llmwiki.providers.openai_client import open_client
 from llmwiki.providers.openai_embedder import OpenAIEmbedder
+from llmwiki.providers.rerank_services import SERVICES, ServiceReranker, open_service
 from llmwiki.providers.retries import RetryPolicy
 from llmwiki.retrieval.parts import Parts
 from llmwiki.store.engine import Database, open_database
 from llmwiki.store.ledger import BudgetLimits, LedgerMeter
 from llmwiki.store.migrations import require_current_schema
-
-RERANK_SERVICES = frozenset({"cohere", "voyage", "jina"})
-"""The rerankers whose calls are counted."""
 
 
 @dataclass(kw_only=True)
@@ -68,7 +67,7 @@ class App:
         }
         if budget.chat_calls_for_questions is not None:
             caps["chat/question"] = budget.chat_calls_for_questions
-        if self.settings.rerank.provider in RERANK_SERVICES:
+        if self.settings.rerank.provider in SERVICES:
             caps["rerank"] = budget.rerank_calls_per_day
         return BudgetLimits(caps=caps, time_zone=budget.time_zone)
 
@@ -106,6 +105,11 @@ class App:
         return open_embedder(self.settings, self.meter, self.clock, patience=patience)
 
     @cached_property
+    def reranker(self) -> Reranker | None:
+        """The configured reranker; None where the fused order stands."""
+        return open_reranker(self.settings, self.meter, self.clock)
+
+    @cached_property
     def retrieval(self) -> Parts:
         """What answers to questions are found with."""
         settings = self.settings
@@ -115,6 +119,7 @@ class App:
             clock=self.clock,
             settings=settings.retrieval,
             rerank=settings.rerank,
+            reranker=self.reranker,
             model=self._question_model(settings.retrieval.provider_timeout),
         )
 
@@ -221,6 +226,31 @@ def open_chat(
         ),
         chosen.model,
         _policy(settings, meter, clock, "chat", patience),
+    )
+
+
+def open_reranker(settings: Settings, meter: CallMeter, clock: Clock) -> Reranker | None:
+    """Open the reranker that the settings name; None where nothing beside the fusion orders."""
+    chosen = settings.rerank
+    if chosen.provider == "fusion":
+        return None
+    if chosen.provider == "cross-encoder":
+        if chosen.path is None:
+            raise ConfigurationError(
+                "rerank.provider is cross-encoder, so rerank.path must be set to a folder with "
+                "model.onnx and tokenizer.json"
+            )
+        return CrossEncoder(chosen.path, clock, max_tokens=chosen.max_tokens)
+    if chosen.model is None:
+        raise ConfigurationError(
+            f"rerank.provider is {chosen.provider}, so rerank.model must name the model"
+        )
+    api_key = _reveal(chosen.api_key)
+    return ServiceReranker(
+        chosen.provider,
+        open_service(chosen.provider, base_url=chosen.base_url, api_key=api_key),
+        chosen.model,
+        RetryPolicy(meter=meter, clock=clock, budget="rerank", max_attempts=ATTEMPTS_FOR_A_READER),
     )
 
 

@@ -27,6 +27,9 @@ from datetime import datetime
 class LlmwikiError(Exception):
     """Something went wrong."""
 
+    calls: int = 0
+    """HTTP attempts that were spent before it was raised, each a unit of the ledger."""
+
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
 

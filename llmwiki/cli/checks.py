@@ -103,6 +103,20 @@ def check_generator(settings: Settings) -> Iterator[Check]:
     yield Check(name="generator", state="ok", detail=detail)
 
 
+def check_reranker(settings: Settings) -> Iterator[Check]:
+    """Open the reranker, which scores a pair if it is offline; a service is not called."""
+    chosen = settings.rerank
+    reranker = bootstrap.open_reranker(settings, _NoCalls(), SystemClock())
+    if reranker is None:
+        detail = "none: the fused order, which costs no call"
+    elif reranker.identity.method == "cross-encoder":
+        detail = f"{reranker.identity.name}, a cross-encoder, offline"
+    else:
+        address = chosen.base_url or "the provider's own address"
+        detail = f"{reranker.identity.method}:{reranker.identity.name} at {address} (not called)"
+    yield Check(name="reranker", state="ok", detail=detail)
+
+
 def check_budget(settings: BudgetSettings, engine: Engine | None) -> Iterator[Check]:
     """Tell the caps and, where the database can be asked, what is used of them today."""
     limits = BudgetLimits(

@@ -79,6 +79,7 @@ def _check_settings(settings: Settings, engine: Engine | None) -> Iterator[Check
     """Make the checks that need no database; the budget tells more with one."""
     yield from _attempt("embedder", lambda: checks.check_embedder(settings))
     yield from _attempt("generator", lambda: checks.check_generator(settings))
+    yield from _attempt("reranker", lambda: checks.check_reranker(settings))
     yield from _attempt("budget", lambda: checks.check_budget(settings.budget, engine))
     yield from _attempt("schedule", lambda: checks.check_schedule(settings))
 

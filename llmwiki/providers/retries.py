@@ -22,6 +22,7 @@ from tenacity.stop import stop_base
 from llmwiki.errors import (
     ConfigurationError,
     InvalidAnswerError,
+    LlmwikiError,
     QuotaExhaustedError,
     TransientProviderError,
 )
@@ -91,7 +92,7 @@ def call_with_retries(
 
     Raises ConfigurationError (a RefusedRequestError where it may as well be the request that is
     at fault), QuotaExhaustedError, InvalidAnswerError, TransientProviderError,
-    or what the meter raises.
+    or what the meter raises; each tells in ``calls`` how many attempts were spent.
     """
     calls = _Calls(exchange, policy, purpose, subject)
     stop: stop_base = stop_after_attempt(policy.max_attempts)
@@ -109,10 +110,15 @@ def call_with_retries(
     except RetryError as error:
         last = error.last_attempt.exception()
         verdict = last.verdict if isinstance(last, _SendAgain) else None
-        raise TransientProviderError(
-            f"given up after {error.last_attempt.attempt_number} attempts: {_describe(verdict)}",
+        given_up = TransientProviderError(
+            f"given up after {calls.attempts} attempts: {_describe(verdict)}",
             retry_after=verdict.seconds if verdict else None,
-        ) from last
+        )
+        given_up.calls = calls.attempts
+        raise given_up from last
+    except LlmwikiError as error:
+        error.calls = calls.attempts
+        raise
 
 
 class _SendAgain(Exception):  # noqa: N818 - not an error that leaves this module
@@ -132,19 +138,19 @@ class _Calls(Generic[T]):
         self._policy = policy
         self._purpose = purpose
         self._subject = subject
-        self._attempts = 0
+        self.attempts = 0
         self._unexplained_waits = 0
 
     def attempt(self) -> CallResult[T]:
         policy = self._policy
         with policy.meter.attempt(policy.budget, self._purpose, subject=self._subject) as attempt:
-            self._attempts += 1
+            self.attempts += 1
             outcome = self._send()
             tokens = _tokens(outcome)
             value = None if isinstance(outcome, Exception) else self._read(attempt, outcome)
             if value is not None:
                 _settle(attempt, "answered", 200, tokens)
-                return CallResult(value=value, attempts=self._attempts, tokens=tokens)
+                return CallResult(value=value, attempts=self.attempts, tokens=tokens)
             verdict = classify(outcome, now=policy.clock.now())
             _settle(attempt, verdict.reason, verdict.status, tokens)
         raise self._failure(verdict) from (outcome if isinstance(outcome, Exception) else None)

@@ -1,0 +1,129 @@
+"""What a reranker says of candidates: kept scores first, then a call, within the time that is left.
+
+It runs in a thread of its own (see ``deadline``), so it opens its own connections.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from sqlalchemy import Engine
+
+from llmwiki.config import RerankSettings
+from llmwiki.domain import ChunkId, RerankerIdentity, Usage
+from llmwiki.errors import InvalidAnswerError, TransientProviderError
+from llmwiki.ports import Clock, Reranker
+from llmwiki.retrieval.blend import Judgement
+from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.rerank_cache import ScoreCache, score_key
+from llmwiki.retrieval.rerank_scores import check_scores
+from llmwiki.store.embeddings import embedding_text
+from llmwiki.store.passage_lexemes import lexemes_of
+
+SHARE_OF_TIME = 0.9
+"""What a reranker gets of the time that is left: it should end by itself, since only then it can
+tell what it spent, and what it found can be kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A judgement, who made it, and what it cost."""
+
+    identity: RerankerIdentity
+    judgement: Judgement
+    usage: Usage
+    from_cache: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """Everything that one question needs to be judged."""
+
+    question: str
+    candidates: tuple[Candidate, ...]
+    needed: int
+    reranker: Reranker
+    engine: Engine
+    clock: Clock
+    settings: RerankSettings
+    ends_at: float
+    """By the clock's monotonic time."""
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        fused: Sequence[Candidate],
+        parts: Parts,
+        reranker: Reranker,
+        *,
+        needed: int,
+    ) -> Self:
+        """Take as many of the candidates as may be scored; time runs from now."""
+        asked = tuple(fused[: parts.rerank.max_candidates])
+        return cls(
+            question=question,
+            candidates=asked,
+            needed=min(needed, len(asked)),
+            reranker=reranker,
+            engine=parts.engine,
+            clock=parts.clock,
+            settings=parts.rerank,
+            ends_at=parts.clock.monotonic() + parts.rerank.deadline,
+        )
+
+    def run(self) -> Judged:
+        """Judge the candidates.
+
+        Raises what the reranker raises, InvalidAnswerError for an answer that lies, and
+        SQLAlchemyError where the database fails.
+        """
+        identity = self.reranker.identity
+        with self.engine.connect() as connection:
+            lexemes = lexemes_of(connection, [candidate.id for candidate in self.candidates])
+        # A model of one's own costs nothing but time; its scores are not kept.
+        cache = None if identity.method == "cross-encoder" else self._cache()
+        key = score_key(identity, self.question, self.candidates)
+        kept = None if cache is None else self._usable(cache.find(key))
+        scores, usage = (kept, Usage()) if kept is not None else self._ask()
+        if cache is not None and kept is None:
+            cache.keep(key, scores)
+        return Judged(
+            identity=identity,
+            judgement=Judgement(scores=scores, lexemes=lexemes),
+            usage=usage,
+            from_cache=kept is not None,
+        )
+
+    def _cache(self) -> ScoreCache:
+        return ScoreCache(engine=self.engine, ttl=self.settings.cache_ttl)
+
+    def _usable(self, kept: Mapping[ChunkId, float] | None) -> dict[ChunkId, float] | None:
+        """Return kept scores that would pass as an answer today."""
+        if kept is None:
+            return None
+        indices = {candidate.id: index for index, candidate in enumerate(self.candidates)}
+        try:
+            return self._checked((indices.get(id_, -1), score) for id_, score in kept.items())
+        except InvalidAnswerError:
+            return None
+
+    def _ask(self) -> tuple[dict[ChunkId, float], Usage]:
+        left = SHARE_OF_TIME * (self.ends_at - self.clock.monotonic())
+        if left <= 0:
+            raise TransientProviderError("no time was left for the reranker; it was not asked")
+        answer = self.reranker.score(self.question, self._texts(), timeout=left)
+        try:
+            return self._checked(answer.scores), answer.usage
+        except InvalidAnswerError as error:
+            error.calls = answer.usage.rerank_calls
+            raise
+
+    def _checked(self, answer: Iterable[tuple[int, float]]) -> dict[ChunkId, float]:
+        scores = check_scores(answer, self._texts(), needed=self.needed)
+        return {self.candidates[index].id: score for index, score in scores.items()}
+
+    def _texts(self) -> list[str]:
+        passages = (candidate.passage for candidate in self.candidates)
+        return [embedding_text(passage.breadcrumb, passage.text) for passage in passages]
