@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmwiki.providers.classification import classify
+from llmwiki.providers.classification import Verdict, classify
+from llmwiki.providers.http_answer import HttpAnswer
 from llmwiki.providers.openai_client import open_client
 from tests.providers.answers import CASES, Case, document, gemini, limited
 from tests.support.chat_server import Answer, ChatServer
@@ -125,3 +127,27 @@ def test_a_body_nested_without_end_does_not_make_it_raise() -> None:
     failure = openai.APIStatusError("failed", response=response, body="[" * 15_000)
 
     assert classify(failure, now=NOW).kind == "wait"
+
+
+def test_plain_http_is_judged_as_the_openai_client_is() -> None:
+    body = '{"error": {"message": "slow down"}}'
+    limited = HttpAnswer(status=429, headers={"retry-after": "7"}, text=body)
+    assert classify(limited, now=NOW) == Verdict(
+        kind="wait", reason="asked-to-wait", message="slow down", status=429, seconds=7.0
+    )
+    page = HttpAnswer(status=200, text="<html></html>")
+    assert classify(page, now=NOW).reason == "web-page"
+    hidden = HttpAnswer(status=200, text='{"error": {"message": "busy", "code": 503}}')
+    assert classify(hidden, now=NOW).reason == "server-error"
+    assert classify(HttpAnswer(status=200, text="{}"), now=NOW).reason == "not-an-answer"
+    assert classify(httpx2.ConnectError("refused"), now=NOW).reason == "connection"
+    assert classify(httpx2.ReadTimeout("slow"), now=NOW).reason == "time-out"
+
+
+@given(body=json_values | st.text(), status=st.integers(200, 599))
+def test_no_answer_of_plain_http_makes_it_raise(body: object, status: int) -> None:
+    text = body if isinstance(body, str) else json.dumps(body)
+    answer = HttpAnswer(status=status, headers={"retry-after": text}, text=text)
+
+    assert classify(answer, now=NOW).reason
+    assert answer.usage.completion_tokens is None

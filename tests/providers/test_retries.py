@@ -161,6 +161,18 @@ def test_a_limit_without_explanation_is_waited_out_twice_and_then_taken_for_a_lo
     assert server.requests == 3
 
 
+def test_an_error_tells_how_many_attempts_it_cost(call: Caller, server: ChatServer) -> None:
+    server.enqueue(BROKEN, BROKEN, Answer(status=401))
+    with pytest.raises(ConfigurationError) as caught:
+        call()
+    assert caught.value.calls == 3
+
+    server.answerer = lambda _request: BROKEN
+    with pytest.raises(TransientProviderError) as caught_late:
+        call()
+    assert caught_late.value.calls == 4
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
