@@ -27,5 +27,5 @@ clean:
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,pdf,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[embedded,evaluation,pdf,dev]'
 	touch $@

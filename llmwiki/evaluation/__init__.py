@@ -1,0 +1,1 @@
+"""Measures answers: datasets, runs of configurations over them, measures, tests and reports."""

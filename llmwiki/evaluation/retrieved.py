@@ -1,0 +1,50 @@
+"""What an evaluation sees of one retrieval, and how it asks for one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from llmwiki.domain import ChunkId, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedPassage:
+    """A passage at its place in the final order."""
+
+    chunk_id: ChunkId
+    document_path: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """A passage that was reserved for a family, where the plan asks for an authority."""
+
+    family: str
+    authority_met: bool
+    """Its document is at or above the plan's authority."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The outcome of one question."""
+
+    passages: tuple[RankedPassage, ...]
+    """The final order, after reranking and reservation."""
+    documents: frozenset[str]
+    """Paths of all documents in the context, those that pages of the wiki added among them."""
+    automatic_families: tuple[str, ...] = ()
+    """Families that were read off the question and changed what is in the context or could."""
+    witnesses: tuple[Witness, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    events: tuple[Mapping[str, Any], ...] = ()
+    problem: str | None = None
+    """Why the question could not be asked at all; then everything else is empty."""
+
+
+class Retriever(Protocol):
+    """Answers a question with at most so many passages."""
+
+    def __call__(self, question: str, *, limit: int) -> Retrieved:
+        """Return the best passages; what cannot be asked comes back with its problem."""
+        ...

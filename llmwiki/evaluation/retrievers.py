@@ -1,0 +1,96 @@
+"""Asks the product: a retriever over one collection in one configuration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from llmwiki.domain import Collection, EmbedderIdentity
+from llmwiki.errors import UsageError
+from llmwiki.evaluation.configurations import Configuration
+from llmwiki.evaluation.diversity import choose_diverse
+from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
+from llmwiki.evaluation.running import DEPTH
+from llmwiki.ports import Embedder, Vectors
+from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.service import retrieve
+from llmwiki.store.vectors import read_vectors
+
+
+class RememberingEmbedder:
+    """Embeds a question once, though it is asked for several sizes of context.
+
+    The first time, which is the one that is timed and counted, the embedder works.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._texts: tuple[str, ...] = ()
+        self._vectors: Vectors | None = None
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """The vector space of the embedder that works."""
+        return self._embedder.identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of the texts, from memory where they are the last ones asked for."""
+        if self._vectors is None or self._texts != tuple(texts):
+            self._vectors = self._embedder.embed(texts)
+            self._texts = tuple(texts)
+        return self._vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductRetriever:
+    """Retrieves as `llmwiki search` does."""
+
+    parts: Parts
+    """With the reranker of the configuration."""
+    configuration: Configuration
+    collection: Collection
+
+    def __call__(self, question: str, *, limit: int) -> Retrieved:
+        """Return the best passages; a question that cannot be asked comes with its problem."""
+        diversity = self.configuration.diversity
+        try:
+            context = self._retrieve(question, limit if diversity is None else max(limit, DEPTH))
+        except UsageError as error:
+            return Retrieved(passages=(), documents=frozenset(), problem=str(error))
+        found = _retrieved(context)
+        return found if diversity is None else self._diverse(found, diversity, limit)
+
+    def _retrieve(self, question: str, limit: int) -> Context:
+        settings = self.configuration.retrieval.model_copy(update={"limit": limit})
+        return retrieve(
+            replace(self.parts, settings=settings),
+            question,
+            owners=[self.collection.owner],
+            collection=self.collection.name,
+            wiki=self.configuration.wiki,
+        )
+
+    def _diverse(self, found: Retrieved, relevance_weight: float, limit: int) -> Retrieved:
+        with self.parts.engine.connect() as connection:
+            ids = [passage.chunk_id for passage in found.passages]
+            vectors = read_vectors(connection, self.collection, ids)
+        chosen = choose_diverse(found.passages, vectors, relevance_weight, limit)
+        documents = frozenset(passage.document_path for passage in chosen)
+        return replace(found, passages=chosen, documents=documents)
+
+
+def _retrieved(context: Context) -> Retrieved:
+    ranking = tuple(
+        RankedPassage(
+            chunk_id=candidate.id,
+            document_path=candidate.passage.document_path,
+            score=candidate.score,
+        )
+        for candidate in context.ranking
+    )
+    shown = (passage for block in context.blocks for passage in block.passages)
+    return Retrieved(
+        passages=ranking,
+        documents=frozenset(passage.document_path for passage in shown),
+        usage=context.usage,
+        events=tuple(event.facts() for event in context.events),
+    )
