@@ -107,7 +107,13 @@ def retrieve(
 
 
 def _gather(connection: Connection, asked: _Asked, parts: Parts) -> Pool:
-    tiers = open_tiers(connection, asked.collections, asked.question, asked.vector)
+    tiers = open_tiers(
+        connection,
+        asked.collections,
+        asked.question,
+        asked.vector,
+        exact_below=parts.settings.exact_below,
+    )
     return find_candidates(connection, tiers, parts.settings, asked.trace)
 
 

@@ -1,7 +1,11 @@
-"""The tiers of retrieval: each finds passages in its own way, and scores those of the others."""
+"""The flat tiers of retrieval: each finds passages in its own way, and scores those of the others.
+
+A tier works over one collection or several.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import log
 from typing import Protocol
 
@@ -9,14 +13,23 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
-from llmwiki.domain import ChunkId, Collection
-from llmwiki.store import search
-from llmwiki.store.search import Extent, Scored, Term, WordQuery
+from llmwiki.domain import ChunkId, Collection, CollectionId, DocumentId
+from llmwiki.store import search_identifiers, search_vectors, search_words
+from llmwiki.store.scored import Scored
+from llmwiki.store.search_words import WeightedTerm, WordQuery
+from llmwiki.store.vector_indexes import VectorIndex, find_vector_index
+from llmwiki.store.word_statistics import Extent, Term, question_terms
 from llmwiki.text.identifiers import find_identifiers
 
 CANDIDATE_BUDGET = 12_000
-"""Passages that words are scored in at most. Common words score, but are not searched for: at 36
+"""Passages that words are searched in at most. Common words score, but are not searched for: at 36
 thousand passages this kept .997 of the ten best at a third of the time (retrieval measurements)."""
+
+Extents = Mapping[CollectionId, Extent]
+"""The size of each collection."""
+
+Documents = Iterable[DocumentId] | None
+"""Documents that a search keeps to; None: all of them."""
 
 
 class Tier(Protocol):
@@ -32,8 +45,8 @@ class Tier(Protocol):
         """How it really works: ``exact`` or ``hnsw``, ``bm25``, ``identifiers``."""
         ...
 
-    def find(self, connection: Connection, count: int) -> Scored:
-        """Return the best passages of the collection."""
+    def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
+        """Return the best passages of the collections, of these documents where given."""
         ...
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
@@ -43,99 +56,156 @@ class Tier(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseTier:
-    """Passages whose vectors point where the question's does, by an exact scan."""
+    """Passages whose vectors point where the question's does."""
 
-    collection: Collection
+    collections: Sequence[Collection]
     vector: npt.NDArray[np.float32]
+    indexes: Mapping[CollectionId, VectorIndex]
+    """Of collections that have one; the others are scanned."""
     name: str = "dense"
-    method: str = "exact"
 
-    def find(self, connection: Connection, count: int) -> Scored:
+    @property
+    def method(self) -> str:
+        """``exact``, ``hnsw``, or both where collections differ."""
+        methods = {"hnsw" if each.id in self.indexes else "exact" for each in self.collections}
+        return ", ".join(sorted(methods))
+
+    def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
         """Return the nearest passages."""
-        return search.score_vectors(connection, self.collection, self.vector, limit=count)
+        only = None if documents is None else list(documents)
+        return _best(
+            (
+                search_vectors.find_by_vector(
+                    connection,
+                    collection,
+                    self.vector,
+                    limit=count,
+                    index=self.indexes.get(collection.id),
+                    documents=only,
+                )
+                for collection in self.collections
+            ),
+            count,
+        )
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
         """Return how near the given passages are."""
-        return search.score_vectors(connection, self.collection, self.vector, among=ids)
+        asked = list(ids)
+        return _best(
+            (
+                search_vectors.score_by_vector(connection, collection, self.vector, asked)
+                for collection in self.collections
+            ),
+            len(asked),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalTier:
     """Passages that hold words of the question, by BM25."""
 
-    collection: Collection
     query: WordQuery
+    word_weights: Mapping[str, float]
+    """The rarity of each lexeme of the question that a passage holds."""
     name: str = "lexical"
     method: str = "bm25"
 
-    def find(self, connection: Connection, count: int) -> Scored:
+    def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
         """Return the passages that the rarer words speak for."""
-        return search.score_words(connection, self.collection, self.query, limit=count)
+        return search_words.find_by_words(connection, self.query, limit=count, documents=documents)
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
         """Score the given passages; holding no word is a score of zero."""
-        ids = list(ids)
-        return _with_zeros(
-            ids, search.score_words(connection, self.collection, self.query, among=ids)
-        )
+        return search_words.score_by_words(connection, self.query, ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierTier:
     """Passages that hold an identifier of the question letter by letter."""
 
-    collection: Collection
+    collections: Sequence[Collection]
     weights: Mapping[str, float]
     name: str = "identifiers"
     method: str = "identifiers"
 
-    def find(self, connection: Connection, count: int) -> Scored:
+    def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
         """Return the passages with the most and the rarest identifiers."""
-        return search.score_identifiers(connection, self.collection, self.weights, limit=count)
+        return search_identifiers.find_by_identifiers(
+            connection, self.collections, self.weights, limit=count, documents=documents
+        )
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
         """Score the given passages; holding no identifier is a score of zero."""
-        ids = list(ids)
-        found = search.score_identifiers(connection, self.collection, self.weights, among=ids)
-        return _with_zeros(ids, found)
+        return search_identifiers.score_by_identifiers(
+            connection, self.collections, self.weights, ids
+        )
+
+
+def dense_tier(
+    connection: Connection,
+    collections: Sequence[Collection],
+    extents: Extents,
+    vector: npt.NDArray[np.float32],
+    *,
+    exact_below: int,
+) -> DenseTier:
+    """Return the tier for the question's vector; the collections share its space.
+
+    Up to ``exact_below`` passages a collection is scanned, even where it has an index.
+    """
+    indexes = {
+        collection.id: index
+        for collection in collections
+        if extents[collection.id].passages > exact_below
+        and (index := find_vector_index(connection, collection)) is not None
+    }
+    return DenseTier(collections=collections, vector=vector, indexes=indexes)
 
 
 def lexical_tier(
-    connection: Connection, collection: Collection, extent: Extent, question: str
+    connection: Connection, collections: Sequence[Collection], extents: Extents, question: str
 ) -> LexicalTier | str:
-    """Return the tier for the words of the question, or why there is none."""
-    terms = search.question_terms(connection, collection, question)
+    """Return the tier for the words of the question, or why there is none.
+
+    A word is as rare as it is in all the collections whose lexemes are made the same way.
+    """
+    searched: list[WeightedTerm] = []
+    others: list[WeightedTerm] = []
+    weights: dict[str, float] = {}
+    terms: list[Term] = []
+    for _, group in groupby(sorted(collections, key=_language), key=_language):
+        alike = list(group)
+        extent = _together(alike, extents)
+        asked = question_terms(connection, alike, question)
+        terms += asked
+        known = [term for term in asked if term.frequency]
+        candidates = set(candidate_terms(known, CANDIDATE_BUDGET))
+        for term in known:
+            weights[term.lexeme] = rarity(extent.passages, term.frequency)
+            chosen = searched if term in candidates else others
+            chosen += _weighted(alike, term, extent)
     if not terms:
         return "the question holds only stop words"
-    known = [term for term in terms if term.frequency]
-    if not known:
+    if not searched:
         return "no passage holds a word of the question"
-    return LexicalTier(
-        collection=collection,
-        query=WordQuery(
-            weights={term.lexeme: rarity(extent.passages, term.frequency) for term in known},
-            candidate_terms=candidate_terms(known, CANDIDATE_BUDGET),
-            mean_tokens=extent.mean_tokens,
-        ),
-    )
+    return LexicalTier(query=WordQuery(searched=searched, others=others), word_weights=weights)
 
 
 def identifier_tier(
-    connection: Connection, collection: Collection, extent: Extent, question: str
+    connection: Connection, collections: Sequence[Collection], extents: Extents, question: str
 ) -> IdentifierTier | str:
     """Return the tier for the identifiers of the question, or why there is none."""
     names = find_identifiers(question)
     if not names:
         return "the question holds no identifier"
-    frequencies = search.identifier_frequencies(connection, collection, names)
+    frequencies = search_identifiers.identifier_frequencies(connection, collections, names)
+    passages = _together(collections, extents).passages
     weights = {
-        name: rarity(extent.passages, frequency)
-        for name, frequency in frequencies.items()
-        if frequency
+        name: rarity(passages, frequency) for name, frequency in frequencies.items() if frequency
     }
     if not weights:
         return "no passage holds an identifier of the question"
-    return IdentifierTier(collection=collection, weights=weights)
+    return IdentifierTier(collections=collections, weights=weights)
 
 
 def rarity(passages: int, frequency: int) -> float:
@@ -155,5 +225,26 @@ def candidate_terms(terms: Sequence[Term], budget: int) -> tuple[Term, ...]:
     return tuple(chosen)
 
 
-def _with_zeros(ids: Iterable[ChunkId], found: Scored) -> Scored:
-    return list((dict.fromkeys(ids, 0.0) | dict(found)).items())
+def _together(collections: Iterable[Collection], extents: Extents) -> Extent:
+    return sum((extents[collection.id] for collection in collections), Extent())
+
+
+def _weighted(
+    collections: Sequence[Collection], term: Term, extent: Extent
+) -> Iterable[WeightedTerm]:
+    for collection in collections:
+        yield WeightedTerm(
+            collection_id=collection.id,
+            lexeme=term.lexeme,
+            weight=term.occurrences * rarity(extent.passages, term.frequency),
+            mean_length=extent.mean_length,
+        )
+
+
+def _best(found: Iterable[Scored], count: int) -> Scored:
+    everything = [scored for part in found for scored in part]
+    return sorted(everything, key=lambda scored: (-scored[1], scored[0]))[:count]
+
+
+def _language(collection: Collection) -> str:
+    return collection.text_search_config

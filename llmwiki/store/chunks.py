@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import REGCONFIG
 
 from llmwiki.domain import ChunkId, Collection, DocumentId, SourceChunk, TopicId
 from llmwiki.store.tables import ChunkTable, DocumentTable, TopicChunkTable
+from llmwiki.text.lexemes import separate_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def update_chunks(
             {
                 "chunk_id": chunk_id,
                 "new_parent_id": parent_id,
-                "search_text": values.search_text,
+                "search_text": _separated(values.search_text),
                 **{f"new_{name}": _columns(values)[name] for name in _COLUMNS},
             }
             for chunk_id, parent_id, values in chunks
@@ -204,8 +205,12 @@ def _columns(values: ChunkValues) -> dict[str, object]:
     return columns | {
         "breadcrumb": list(values.breadcrumb),
         "identifiers": list(values.identifiers),
-        "search_text": values.search_text,
+        "search_text": _separated(values.search_text),
     }
+
+
+def _separated(search_text: str | None) -> str | None:
+    return None if search_text is None else separate_words(search_text)
 
 
 def _lexemes(collection: Collection) -> Function[object]:

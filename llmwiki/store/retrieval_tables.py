@@ -1,9 +1,9 @@
-"""The tables of questions: answers of models that are kept for a while."""
+"""The tables of questions: kept answers of models, and the statistics that words are weighed by."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, func
+from sqlalchemy import ForeignKey, Index, Integer, PrimaryKeyConstraint, Text, func
 from sqlalchemy.orm import Mapped, mapped_column
 
 from llmwiki.store.tables import Base
@@ -20,3 +20,53 @@ class KeptAnswerTable(Base):
     value: Mapped[dict[str, Any]]
     created_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     expires_at: Mapped[datetime]
+
+
+class TermTable(Base):
+    """How many passages of a collection hold a lexeme; kept by triggers on ``chunk``."""
+
+    __tablename__ = "term"
+
+    collection_id: Mapped[int] = mapped_column(
+        ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True
+    )
+    lexeme: Mapped[str] = mapped_column(Text(collation="C"), primary_key=True)
+    frequency: Mapped[int]
+
+
+class PostingTable(Base):
+    """How often a passage holds a lexeme; kept by triggers on ``chunk``.
+
+    Everything that a score takes stands in the index, so that the table is hardly ever read.
+    No foreign keys: at sixty rows a passage they would cost more than the rows.
+    """
+
+    __tablename__ = "posting"
+    __table_args__ = (
+        PrimaryKeyConstraint(
+            "collection_id", "lexeme", "chunk_id", postgresql_include=["frequency", "length"]
+        ),
+    )
+
+    collection_id: Mapped[int]
+    lexeme: Mapped[str] = mapped_column(Text(collation="C"))
+    chunk_id: Mapped[int]
+    frequency: Mapped[int] = mapped_column(Integer)
+    length: Mapped[int] = mapped_column(Integer)
+    """Of the passage: its lexemes, each as often as it occurs."""
+
+
+class CorpusExtentTable(Base):
+    """How many passages a collection has, and how long they are together.
+
+    Kept by triggers on ``chunk``, which hold its row from the first change of a collection's
+    passages to the end of the transaction: the figures of one collection change one by one.
+    """
+
+    __tablename__ = "corpus_extent"
+
+    collection_id: Mapped[int] = mapped_column(
+        ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    passages: Mapped[int]
+    length: Mapped[int]

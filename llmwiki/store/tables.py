@@ -105,7 +105,6 @@ class ChunkTable(Base):
         Index(None, "document_id"),
         Index(None, "parent_id"),
         Index(None, "collection_id", "embedding_hash"),
-        Index("chunk_lexemes_idx", "lexemes", postgresql_using="gin"),
         Index("chunk_identifiers_idx", "identifiers", postgresql_using="gin"),
     )
 

@@ -1,5 +1,4 @@
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pytest
 from sqlalchemy import Engine, text
@@ -37,17 +36,19 @@ class BrokenEmbedder:
         raise self.error
 
 
-def parts(engine: Engine, embedder: Embedder | None = None, **settings: Any) -> Parts:
+def parts(
+    engine: Engine, embedder: Embedder | None = None, settings: Mapping[str, object] | None = None
+) -> Parts:
     return Parts(
         engine=engine,
         embedder=embedder or HashingEmbedder(),
         clock=SystemClock(),
-        settings=RetrievalSettings.model_validate(settings),
+        settings=RetrievalSettings.model_validate(settings or {}),
     )
 
 
-def find(engine: Engine, question: str, **settings: Any) -> Context:
-    return retrieve(parts(engine, **settings), question)
+def find(engine: Engine, question: str, **settings: object) -> Context:
+    return retrieve(parts(engine, settings=settings), question)
 
 
 def paths(context: Context) -> list[str]:
@@ -198,7 +199,7 @@ def test_an_empty_collection_gives_an_honest_empty_context(engine: Engine, inges
         connection.commit()
     context = find(engine, "full disk")
     assert (context.ranking, context.blocks, context.has_evidence) == ((), (), False)
-    assert ending(context, "lexical").message == "collection test has no passages"
+    assert ending(context, "lexical").message == "no passage is stored; ingest documents first"
     assert ending(context, "context").reason == "empty"
 
 

@@ -1,41 +1,52 @@
 from math import log
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
-from llmwiki.domain import ChunkId
+from llmwiki.domain import ChunkId, Collection
 from llmwiki.retrieval.tiers import LexicalTier, candidate_terms, lexical_tier, rarity
-from llmwiki.store import search
-from llmwiki.store.search import Term
+from llmwiki.store.search_words import LENGTH_WEIGHT, TERM_SATURATION
+from llmwiki.store.word_statistics import Term, read_extents
 from tests.retrieval.conftest import DOCUMENTS, Ingest
+
+
+def lexical(connection: Connection, question: str, *collections: Collection) -> LexicalTier:
+    extents = read_extents(connection, collections)
+    tier = lexical_tier(connection, collections, extents, question)
+    assert isinstance(tier, LexicalTier)
+    return tier
 
 
 def test_words_are_scored_as_bm25_says(engine: Engine, ingest: Ingest) -> None:
     collection = ingest(DOCUMENTS)
     with engine.connect() as connection:
-        extent = search.extent_of(connection, collection)
-        tier = lexical_tier(connection, collection, extent, "alerts")
-        assert isinstance(tier, LexicalTier)
-        [(chunk_id, score)] = tier.find(connection, 10)
-        row = connection.execute(
-            text("SELECT token_count, lexemes::text AS lexemes FROM chunk WHERE id = :id"),
-            {"id": chunk_id},
-        ).one()
-    assert "'alert':" in row.lexemes
-    positions = row.lexemes.partition("'alert':")[2].partition(" ")[0]
-    count = positions.count(",") + 1
-    assert count == 3
-    length = 1 - 0.75 + 0.75 * row.token_count / extent.mean_tokens
-    expected = log(1 + (4 - 1 + 0.5) / (1 + 0.5)) * count * 2.2 / (count + 1.2 * length)
+        [(chunk_id, score)] = lexical(connection, "alerts", collection).find(connection, 10)
+        rows = connection.execute(
+            text(
+                """SELECT id, (SELECT sum(cardinality(positions)) FROM unnest(lexemes)) AS length
+                   FROM chunk WHERE parent_id IS NOT NULL"""
+            )
+        )
+        lengths = {row.id: int(row.length) for row in rows}
+    count = 3  # in the heading, and twice in the text
+    length = lengths[chunk_id] / (sum(lengths.values()) / len(lengths))
+    saturation = TERM_SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length)
+    expected = log(1 + (4 - 1 + 0.5) / (1 + 0.5)) * count * 2.2 / (count + saturation)
     assert score == pytest.approx(expected)
+
+
+def test_a_word_counts_as_often_as_the_question_has_it(engine: Engine, ingest: Ingest) -> None:
+    collection = ingest(DOCUMENTS)
+    with engine.connect() as connection:
+        [(_, once)] = lexical(connection, "alerts", collection).find(connection, 10)
+        [(_, twice)] = lexical(connection, "alerts on alerts", collection).find(connection, 10)
+    assert twice == pytest.approx(2 * once)
 
 
 def test_completing_agrees_with_finding(engine: Engine, ingest: Ingest) -> None:
     collection = ingest(DOCUMENTS)
     with engine.connect() as connection:
-        extent = search.extent_of(connection, collection)
-        tier = lexical_tier(connection, collection, extent, "a full disk alert")
-        assert isinstance(tier, LexicalTier)
+        tier = lexical(connection, "a full disk alert", collection)
         found = dict(tier.find(connection, 10))
         everything = connection.execute(text("SELECT id FROM chunk")).scalars().all()
         completed = dict(tier.complete(connection, map(ChunkId, everything)))
@@ -45,7 +56,7 @@ def test_completing_agrees_with_finding(engine: Engine, ingest: Ingest) -> None:
 
 def test_the_rarest_terms_are_searched_within_the_budget() -> None:
     terms = [
-        Term(lexeme=lexeme, quoted=f"'{lexeme}'", frequency=frequency)
+        Term(lexeme=lexeme, occurrences=1, frequency=frequency)
         for lexeme, frequency in (("common", 900), ("rare", 5), ("middling", 90))
     ]
     assert [term.lexeme for term in candidate_terms(terms, 100)] == ["rare", "middling"]

@@ -1,0 +1,15 @@
+"""Passages with their scores, as every search returns them."""
+
+from typing import Any
+
+from sqlalchemy import CursorResult
+
+from llmwiki.domain import ChunkId
+
+Scored = list[tuple[ChunkId, float]]
+"""Passages with their scores, the best first; ties by id."""
+
+
+def read_scores(rows: CursorResult[Any]) -> Scored:
+    """Return the rows of (id, score) that have a score."""
+    return [(ChunkId(row.id), float(row.score)) for row in rows if row.score is not None]

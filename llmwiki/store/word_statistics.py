@@ -1,0 +1,91 @@
+"""What words are weighed by: the size of collections, and how many passages hold a lexeme.
+
+Triggers on ``chunk`` keep the figures (see the migration "statistics of words"), so that every
+path that changes passages keeps them right.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from llmwiki.domain import Collection, CollectionId
+from llmwiki.text.lexemes import separate_words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How many passages there are, and how long they are together."""
+
+    passages: int = 0
+    length: int = 0
+    """In lexemes, each as often as it occurs."""
+
+    def __add__(self, other: "Extent") -> "Extent":
+        return Extent(passages=self.passages + other.passages, length=self.length + other.length)
+
+    @property
+    def mean_length(self) -> float:
+        """Of a passage."""
+        return self.length / max(self.passages, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A lexeme of a question that some passage holds."""
+
+    lexeme: str
+    occurrences: int
+    """In the question."""
+    frequency: int
+    """Passages that hold it."""
+
+
+_EXTENTS = """
+SELECT collection_id, passages, length FROM corpus_extent WHERE collection_id = ANY(:collections)
+"""
+
+# The question goes through to_tsvector and nothing else: in the language of tsquery, `-v` would
+# exclude what is asked for.
+_TERMS = """
+SELECT asked.lexeme, cardinality(asked.positions) AS occurrences,
+       (SELECT sum(t.frequency)::bigint FROM term t
+        WHERE t.collection_id = ANY(:collections)
+          AND t.lexeme = asked.lexeme COLLATE "C") AS frequency
+FROM unnest(to_tsvector(CAST(:config AS regconfig), :question)) AS asked
+ORDER BY asked.lexeme COLLATE "C"
+"""
+
+
+def read_extents(
+    connection: Connection, collections: Iterable[Collection]
+) -> dict[CollectionId, Extent]:
+    """Return the size of each of the collections."""
+    ids = [collection.id for collection in collections]
+    found = {
+        row.collection_id: Extent(passages=row.passages, length=row.length)
+        for row in connection.execute(text(_EXTENTS), {"collections": ids})
+    }
+    return {collection_id: found.get(collection_id, Extent()) for collection_id in ids}
+
+
+def question_terms(
+    connection: Connection, collections: Sequence[Collection], question: str
+) -> list[Term]:
+    """Return the lexemes of the question as PostgreSQL makes them; none for stop words alone.
+
+    The collections share one text search configuration. A lexeme that no passage holds has the
+    frequency 0.
+    """
+    rows = connection.execute(
+        text(_TERMS),
+        {
+            "collections": [collection.id for collection in collections],
+            "config": collections[0].text_search_config,
+            "question": separate_words(question),
+        },
+    )
+    return [
+        Term(lexeme=row.lexeme, occurrences=row.occurrences, frequency=row.frequency or 0)
+        for row in rows
+    ]
