@@ -136,7 +136,7 @@ def assemble(selection: Selection, *, token_budget: int) -> Assembly:
     room = _Room(left=token_budget)
     chosen: dict[ChunkId, Passage] = {}
     for candidate in selection.found:
-        if room.take(candidate.passage.token_count) or not chosen:
+        if room.take(candidate.passage.token_count, anyway=not chosen):
             chosen[candidate.id] = candidate.passage
     anchors = tuple(anchor for anchor in selection.anchors if room.take(anchor.tokens))
     pages = tuple(page for page in selection.pages if room.take(page.tokens))
@@ -165,9 +165,9 @@ class _Room:
 
     left: int
 
-    def take(self, tokens: int) -> bool:
-        """Take so many if they are there."""
-        if tokens > self.left:
+    def take(self, tokens: int, *, anyway: bool = False) -> bool:
+        """Take so many if they are there, or anyway, which may leave less than nothing."""
+        if tokens > self.left and not anyway:
             return False
         self.left -= tokens
         return True
