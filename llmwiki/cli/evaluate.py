@@ -31,6 +31,7 @@ from llmwiki.evaluation.running import DEPTH
 from llmwiki.evaluation.service import Plan, evaluate, require_distinct
 from llmwiki.evaluation.tables import TABLES
 from llmwiki.overview.service import refresh_overview
+from llmwiki.providers.rerank_services import SERVICES
 from llmwiki.retrieval.parts import Parts
 
 DEEPEST = 100
@@ -115,8 +116,8 @@ SpendOption = Annotated[
     bool,
     typer.Option(
         "--spend",
-        help="Let the configured chat model be asked, which spends the day's budget. "
-        "Otherwise questions are not generalised.",
+        help="Let the configured chat model and reranking service be asked, which spends the "
+        "day's budgets. Otherwise questions are not generalised.",
     ),
 ]
 
@@ -259,12 +260,24 @@ def _load(app: App, dataset: Dataset, *, with_topics: bool) -> LoadedCorpus:
 
 
 def _parts(app: App, configuration: Configuration, *, spend: bool) -> Parts:
-    """Return what the configuration retrieves with; each embeds for itself, so that times count."""
+    """Return what the configuration retrieves with; each embeds for itself, so that times count.
+
+    Raises UsageError for a service that costs calls and may not.
+    """
+    service = configuration.rerank.provider
+    if service in SERVICES and not spend:
+        raise UsageError(
+            f"{configuration.name}: rerank.provider is {service}, which costs calls for each "
+            "question; add --spend, or --set rerank.provider=fusion"
+        )
+    settings = app.settings.model_copy(update={"rerank": configuration.rerank})
+    reranking = App(settings=settings, database=app.database, clock=app.clock)
     return replace(
         app.retrieval,
         embedder=RememberingEmbedder(app.retrieval.embedder),
         settings=configuration.retrieval,
         rerank=configuration.rerank,
+        reranker=reranking.reranker,
         model=app.retrieval.model if spend else None,
     )
 

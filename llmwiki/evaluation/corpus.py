@@ -106,7 +106,9 @@ def as_markdown(document: CorpusDocument) -> str:
     """Return the document as a file; title and metadata are its front matter."""
     title = {"title": document.title} if document.title.strip() else {}
     front_matter = yaml.safe_dump({**document.metadata, **title}, allow_unicode=True)
-    return f"---\n{front_matter}---\n\n{document.text}\n"
+    # A NUL makes a file a binary one.
+    text = document.text.replace("\0", " ")
+    return f"---\n{front_matter}---\n\n{text}\n"
 
 
 def problems_of(corpora: Iterable[LoadedCorpus]) -> tuple[str, ...]:

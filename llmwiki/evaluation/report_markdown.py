@@ -1,5 +1,6 @@
 """The report for people: tables of means, of differences with their significance, and of costs."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from llmwiki.evaluation.comparison import ALL_DATASETS, Difference
@@ -139,14 +140,15 @@ def _costs(evaluation: Evaluation) -> str:
 
 
 def _steps(evaluation: Evaluation) -> str:
-    rows = [
-        [run.configuration, run.dataset.name, step, ending, str(count)]
-        for run in evaluation.runs
-        for (step, ending), count in steps_of(run.answers.values()).items()
-    ]
-    return "## What ran\n\n" + _table(
-        ["configuration", "dataset", "step", "ending", "questions"], rows
-    )
+    """Tell how each step ended: what a configuration asks for and what ran are two things."""
+    rows = []
+    for run in evaluation.runs:
+        endings: dict[str, list[str]] = defaultdict(list)
+        for (step, ending), count in sorted(steps_of(run.answers.values()).items()):
+            endings[step].append(f"{count} {ending}")
+        told = "; ".join(f"{step} {', '.join(ended)}" for step, ended in endings.items())
+        rows.append([run.configuration, run.dataset.name, told])
+    return "## What ran\n\n" + _table(["configuration", "dataset", "steps, by questions"], rows)
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

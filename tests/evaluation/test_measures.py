@@ -1,3 +1,4 @@
+import importlib
 from math import log2
 from statistics import fmean
 
@@ -6,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmwiki.errors import ConfigurationError
-from llmwiki.evaluation import extras
 from llmwiki.evaluation.judging import Grade, calculate
 from llmwiki.evaluation.measures import MEASURES, mean, measure, summarise
 from llmwiki.evaluation.retrieved import Retrieved, Witness
@@ -135,7 +135,7 @@ def test_without_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(extras.importlib, "import_module", missing)
+    monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ConfigurationError, match=r"pip install 'llmwiki-compiler\[evaluation\]'"):
         values_of("nDCG@10", ["a"])
 

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,8 @@ def test_questions_without_a_relevant_document_are_counted_and_left_out(
 def test_titles_and_metadata_may_be_missing_and_blank_lines_mean_nothing(
     dataset_folder: DatasetFolder,
 ) -> None:
-    corpus = ['{"_id": "backup", "text": "x", "metadata": {"version": "2"}}', "", *CORPUS[1:]]
+    first = {"_id": "backup", "text": "x", "metadata": {"version": "2"}}
+    corpus: list[Mapping[str, object] | str] = [first, "", *CORPUS[1:]]
     dataset = read_dataset(dataset_folder(corpus=corpus))
     assert dataset.documents[0].title == ""
     assert dataset.documents[0].metadata == {"version": "2"}
