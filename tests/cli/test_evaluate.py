@@ -118,7 +118,7 @@ def test_the_report_is_written_where_it_is_wanted(
 def test_a_document_that_cannot_be_loaded_ends_with_1_and_is_named(
     command: Command, dataset_folder: DatasetFolder
 ) -> None:
-    corpus = [
+    corpus: list[dict[str, object]] = [
         {"_id": "backup", "text": "A backup on Sunday."},
         {"_id": "alerts", "text": "A disk.", "metadata": {"long": "x" * 100_000}},
     ]
