@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from llmwiki.cli.checks import judge_night, shown_url
 from llmwiki.domain import RunId
 from llmwiki.store.status import RunStatus
 from tests.cli.conftest import Command, Outcome
+from tests.support.tiny_cross_encoder import write_cross_encoder
 
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
@@ -87,6 +89,54 @@ def test_a_service_is_not_called(command: Command) -> None:
     assert checks["embedder"]["state"] == "ok"
     assert checks["generator"]["state"] == "ok"
     assert checks["budget"]["detail"].startswith("chat 0 of 20")
+
+
+def test_the_fused_order_is_named_as_the_reranker_that_costs_nothing(
+    bare_command: Command,
+) -> None:
+    reranker = by_name(bare_command("doctor", "--json"))["reranker"]
+    assert reranker["state"] == "ok"
+    assert "costs no call" in reranker["detail"]
+
+
+def test_a_cross_encoder_is_opened(bare_command: Command, tmp_path: Path) -> None:
+    folder = write_cross_encoder(tmp_path / "tiny-reranker")
+    bare_command.set(RERANK__PROVIDER="cross-encoder", RERANK__PATH=str(folder))
+    reranker = by_name(bare_command("doctor", "--json"))["reranker"]
+    assert reranker["state"] == "ok"
+    assert "tiny-reranker" in reranker["detail"]
+
+
+def test_a_reranking_service_is_not_called(bare_command: Command) -> None:
+    bare_command.set(
+        RERANK__PROVIDER="voyage",
+        RERANK__MODEL="rerank-test",
+        RERANK__API_KEY="geheimnis",
+        RERANK__BASE_URL="http://127.0.0.1:1/v1",
+    )
+    outcome = bare_command("doctor", "--json")
+    reranker = by_name(outcome)["reranker"]
+    assert reranker["state"] == "ok"
+    assert reranker["detail"] == "voyage:rerank-test at http://127.0.0.1:1/v1 (not called)"
+    assert "geheimnis" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("provider", "variables", "problem"),
+    [
+        ("cross-encoder", {}, "rerank.path must be set"),
+        ("cross-encoder", {"RERANK__PATH": "nowhere"}, "nowhere/tokenizer.json: no such file"),
+        ("cohere", {"RERANK__API_KEY": "key"}, "rerank.model must name the model"),
+        ("jina", {"RERANK__MODEL": "m"}, "no API key for jina"),
+    ],
+)
+def test_a_reranker_that_cannot_be_opened_fails_with_what_to_do(
+    bare_command: Command, provider: str, variables: dict[str, str], problem: str
+) -> None:
+    bare_command.set(RERANK__PROVIDER=provider, **variables)
+    reranker = by_name(bare_command("doctor", "--json"))["reranker"]
+    assert reranker["state"] == "fail"
+    assert problem in reranker["detail"]
 
 
 def test_a_share_above_the_cap_and_a_risky_hour_are_warned_of(command: Command) -> None:

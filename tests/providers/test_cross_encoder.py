@@ -43,7 +43,9 @@ def test_many_passages_keep_their_order_though_batches_are_sorted_by_length(fold
     assert scores(CrossEncoder(folder, FakeClock()), "question", texts) == list(range(len(texts)))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None
+)
 @given(st.lists(st.lists(st.sampled_from(["good", "bad", "word"]), max_size=30), max_size=12))
 def test_no_passage_is_scored_otherwise_for_its_neighbours(
     folder: Path, passages: list[list[str]]

@@ -1,15 +1,19 @@
-from collections.abc import Mapping
+import threading
+import uuid
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, create_engine, text
 
 from llmwiki.config import IngestSettings, OverviewSettings
 from llmwiki.domain import Collection
 from llmwiki.ingest.service import ingest_folder
 from llmwiki.overview.service import refresh_overview
 from llmwiki.providers.hashing_embedder import HashingEmbedder
+from llmwiki.retrieval.deadline import THREAD_PREFIX
+from tests.support.reranking import Session
 
 DOCUMENTS = {
     "backup.md": "# Backups\n\nA full backup runs on Sunday. Set `max_age` to keep it longer.\n",
@@ -41,3 +45,29 @@ def ingest(engine: Engine, tmp_path: Path) -> Ingest:
         return collection
 
     return work
+
+
+@pytest.fixture(scope="module")
+def shared_engine(_admin: Engine, template_database: str) -> Iterator[Engine]:
+    """An engine on a database that the tests of a module share."""
+    name = f"llmwiki_shared_{uuid.uuid4().hex[:12]}"
+    with _admin.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template_database}"))
+        engine = create_engine(_admin.url.set(database=name))
+        yield engine
+        engine.dispose()
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+def session(shared_engine: Engine) -> Iterator[Session]:
+    """Reranks, with nothing kept and nothing spent before.
+
+    Ends when every thread that was given up has ended, so that none works into another test.
+    """
+    opened = Session(shared_engine)
+    opened.execute("DELETE FROM kept_answer; DELETE FROM call; DELETE FROM budget_day")
+    yield opened
+    for thread in threading.enumerate():
+        if thread.name.startswith(THREAD_PREFIX):
+            thread.join(timeout=20.0)

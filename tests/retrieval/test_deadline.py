@@ -1,0 +1,56 @@
+import threading
+from contextvars import ContextVar
+from typing import Never
+
+import pytest
+
+from llmwiki.errors import ProviderError, TransientProviderError
+from llmwiki.retrieval.deadline import within
+
+TOLD: ContextVar[str] = ContextVar("TOLD")
+
+
+def test_work_that_ends_in_time_returns_its_result() -> None:
+    assert within(5.0, lambda: 7, name="the sum") == 7
+
+
+def test_work_that_hangs_is_given_up() -> None:
+    ended = threading.Event()
+
+    with pytest.raises(TransientProviderError, match=r"the oracle was given up after 0\.02 s"):
+        within(0.02, ended.wait, name="the oracle")
+
+    ended.set()
+
+
+def test_without_time_nothing_is_waited_for() -> None:
+    ended = threading.Event()
+
+    with pytest.raises(TransientProviderError):
+        within(-1.0, ended.wait, name="the oracle")
+
+    ended.set()
+
+
+def fail(error: BaseException) -> Never:
+    raise error
+
+
+@pytest.mark.parametrize("error", [TimeoutError("mine"), ValueError("bad"), ProviderError("down")])
+def test_an_error_of_the_work_is_raised_as_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught:
+        within(5.0, lambda: fail(error), name="the oracle")
+
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+def test_work_cannot_end_the_program(error: BaseException) -> None:
+    with pytest.raises(ProviderError, match=f"the oracle raised {type(error).__name__}"):
+        within(5.0, lambda: fail(error), name="the oracle")
+
+
+def test_the_work_sees_the_context_of_the_caller() -> None:
+    TOLD.set("run 7")
+
+    assert within(5.0, TOLD.get, name="the oracle") == "run 7"
