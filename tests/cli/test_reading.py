@@ -173,41 +173,6 @@ def test_one_of_several_collections_has_to_be_chosen(command: Command, ingested:
     assert command("pages", "--collection", "copy").code == 0
 
 
-@pytest.mark.usefixtures("compiled")
-def test_search_names_document_headings_tiers_and_page(command: Command) -> None:
-    outcome = command("search", "which operator hears of a full disk?", "--limit", "1")
-    assert outcome.code == 0
-    assert outcome.stdout.startswith("1. guide/alerts.md > Alerts\n")
-    assert "lexical 1" in outcome.stdout
-    assert f"page {slug_of(command, 'alerts')}" in outcome.stdout
-
-
-def test_search_marks_a_stale_page(command: Command, compiled: Path) -> None:
-    change(compiled)
-    command("ingest", str(compiled), "--collection", "handbook")
-    command("sweep")
-    shown = command("search", "how long is a backup kept?", "--limit", "1").stdout
-    assert "(stale)" in shown
-    assert NEW in shown
-
-
-@pytest.mark.usefixtures("ingested")
-def test_search_as_json_is_one_object(command: Command) -> None:
-    document = command("search", "restore_archive", "--json").document
-    first = document["hits"][0]
-    assert first["document"] == "guide/backup.md"
-    assert first["ranks"]["identifiers"] == 1
-    assert first["page_compiled"] is False
-    assert [tier["name"] for tier in document["tiers"]] == ["dense", "lexical", "identifiers"]
-
-
-@pytest.mark.usefixtures("ingested")
-def test_an_empty_question_is_wrong_usage(command: Command) -> None:
-    outcome = command("search", "  ")
-    assert outcome.code == 2
-    assert outcome.stderr == "llmwiki: the question is empty\n"
-
-
 @pytest.mark.usefixtures("ingested")
 def test_the_json_of_the_jobs_is_one_object(command: Command) -> None:
     for name in ("sweep", "drain", "lint", "nightly"):

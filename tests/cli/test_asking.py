@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.cli.test_reading import NEW, change, slug_of
+
+
+@pytest.mark.usefixtures("compiled")
+def test_search_names_document_headings_tiers_and_page(command: Command) -> None:
+    outcome = command("search", "which operator hears of a full disk?", "--limit", "1")
+    assert outcome.code == 0
+    assert outcome.stdout.startswith("[1] guide/alerts.md > Alerts\n")
+    assert "found by dense, lexical" in outcome.stdout
+    assert f"page {slug_of(command, 'alerts')}" in outcome.stdout
+    assert outcome.stderr == ""
+
+
+def test_search_marks_a_stale_page(command: Command, compiled: Path) -> None:
+    change(compiled)
+    command("ingest", str(compiled), "--collection", "handbook")
+    command("sweep")
+    shown = command("search", "how long is a backup kept?", "--limit", "1").stdout
+    assert "(stale)" in shown
+    assert NEW in shown
+
+
+@pytest.mark.usefixtures("ingested")
+def test_search_as_json_is_one_object(command: Command) -> None:
+    document = command("search", "restore_archive", "--json").document
+    first = document["passages"][0]
+    assert first["document"] == "guide/backup.md"
+    assert "identifiers" in first["found_by"]
+    assert first["page_compiled"] is False
+    assert document["route"] == "identifier"
+    assert "events" not in document
+
+
+@pytest.mark.usefixtures("ingested")
+def test_a_trace_tells_every_step_on_standard_error(command: Command) -> None:
+    outcome = command("search", "how long is a backup kept?", "--trace")
+    steps = [line.split()[0] for line in outcome.stderr.splitlines()]
+    assert {"route", "step-back", "embed", "dense", "lexical", "fuse", "context"} <= set(steps)
+    assert "step-back    skipped" in outcome.stderr
+    document = command("search", "how long is a backup kept?", "--trace", "--json").document
+    assert [e["step"] for e in document["events"] if e["status"] != "active"] == steps
+
+
+@pytest.mark.usefixtures("ingested")
+def test_an_empty_question_is_wrong_usage(command: Command) -> None:
+    for name in ("search", "ask"):
+        outcome = command(name, "  ")
+        assert outcome.code == 2
+        assert outcome.stderr.startswith("llmwiki: the question is empty")
+        assert outcome.stdout == ""
+
+
+@pytest.mark.usefixtures("ingested")
+def test_an_owner_without_documents_is_named(command: Command) -> None:
+    outcome = command("ask", "how long is a backup kept?", "--owner", "nobody")
+    assert outcome.code == 2
+    assert "handbook (owner system)" in outcome.stderr
+
+
+@pytest.mark.usefixtures("ingested")
+def test_an_answer_without_a_model_says_so_and_shows_the_passages(command: Command) -> None:
+    outcome = command("ask", "how long is a backup kept?")
+    assert outcome.code == 0
+    assert outcome.stdout.startswith("No model was used: no model is configured.")
+    assert "[1] guide/backup.md > Backups" in outcome.stdout
+    assert "ninety days" in outcome.stdout
+
+
+@pytest.mark.usefixtures("ingested")
+def test_a_spent_budget_is_named_with_the_time_it_returns(command: Command) -> None:
+    command.set(
+        GENERATOR__PROVIDER="openai",
+        GENERATOR__MODEL="test",
+        GENERATOR__BASE_URL="http://127.0.0.1:9/v1",
+        BUDGET__CHAT_CALLS_PER_DAY="0",
+    )
+    outcome = command("ask", "how long is a backup kept?")
+    assert outcome.code == 0
+    assert "budget chat: 0 of 0 calls are spent" in outcome.stdout
+    assert "Calls return at" in outcome.stdout
+    document = command("ask", "how long is a backup kept?", "--json", "--trace").document
+    assert (document["method"], document["reason"]) == ("passages", "quota")
+    assert document["resets_at"]
+
+
+@pytest.mark.usefixtures("compiled")
+def test_promotion_opens_the_gate_and_status_tells(command: Command) -> None:
+    status = command("status").stdout
+    assert "wiki gate closed: not promoted" in status
+    outcome = command("promote")
+    assert outcome.code == 0
+    assert "gate open: the last lint" in outcome.stdout
+    assert "wiki gate open" in command("status").stdout
+    shown = command("search", "how long is a backup kept?").stdout
+    assert shown.startswith(f"page {slug_of(command, 'backup')}: Backups")
+    revoked = command("promote", "--revoke", "--json").document
+    assert revoked["gate"]["reason"] == "not-promoted"
+    assert command("status", "--json").document["collections"][0]["gate"]["open"] is False
+
+
+@pytest.mark.usefixtures("ingested")
+def test_a_promotion_before_any_lint_says_what_is_missing(command: Command) -> None:
+    assert "gate closed: no lint pass has seen it yet" in command("promote").stdout
