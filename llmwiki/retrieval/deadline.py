@@ -1,16 +1,25 @@
 """Gives up what takes too long, whatever it waits for."""
 
+import atexit
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
+from weakref import WeakSet
 
 from llmwiki.errors import ProviderError, TransientProviderError
 
 T = TypeVar("T")
 
 THREAD_PREFIX = "llmwiki-"
+
+LONGEST_FAREWELL = 10.0
+"""Seconds that a program waits at its end for work that was given up. A thread that is inside of
+a native library when the interpreter goes would abort the program (ONNX Runtime does)."""
+
+_given_up: WeakSet[Thread] = WeakSet()
 
 
 def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
@@ -31,9 +40,11 @@ def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
         except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
             outcome.set_exception(error)
 
-    Thread(target=run, name=f"{THREAD_PREFIX}{name}", daemon=True).start()
+    thread = Thread(target=run, name=f"{THREAD_PREFIX}{name}", daemon=True)
+    thread.start()
     wait([outcome], timeout=max(0.0, seconds))
     if not outcome.done():
+        _given_up.add(thread)
         raise TransientProviderError(
             f"{name} was given up after {seconds:.2g} s; the ledger tells what it spent"
         )
@@ -41,3 +52,11 @@ def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
     if error is not None and not isinstance(error, Exception):
         raise ProviderError(f"{name} raised {type(error).__name__}") from error
     return outcome.result()
+
+
+@atexit.register
+def let_end() -> None:
+    """Let work that was given up come to its end, for a while."""
+    ends_at = time.monotonic() + LONGEST_FAREWELL
+    for thread in tuple(_given_up):
+        thread.join(timeout=max(0.0, ends_at - time.monotonic()))

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from llmwiki.config import RetrievalSettings
 from llmwiki.domain import ChunkId
+from llmwiki.retrieval.blend import QuestionWords
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Trace
 from llmwiki.retrieval.fusion import Fusion, TierScores, fuse
@@ -48,8 +49,8 @@ class OpenedTiers:
 
     tiers: Mapping[TierName, Tier | str]
     """A text is the reason why a tier cannot run."""
-    word_weights: Mapping[str, float]
-    """The rarity of each lexeme of the question that the corpus has."""
+    words: QuestionWords
+    """The lexemes and the rare identifiers of the question that the corpus has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,8 @@ class Pool:
     tiers: tuple[Tier, ...]
     """Those that found something."""
     fusion: Fusion
-    word_weights: Mapping[str, float]
-    """The rarity of each lexeme of the question that the corpus has."""
+    words: QuestionWords
+    """The lexemes and the rare identifiers of the question that the corpus has."""
 
 
 def candidate_count(limit: int) -> int:
@@ -116,7 +117,7 @@ def find_candidates(
         candidates=candidates,
         tiers=tuple(live),
         fusion=fusion,
-        word_weights=opened.word_weights,
+        words=opened.words,
     )
 
 

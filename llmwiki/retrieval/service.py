@@ -26,6 +26,7 @@ from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
+from llmwiki.retrieval.rerank import rerank
 from llmwiki.retrieval.step_back import maybe_step_back
 from llmwiki.retrieval.tier_opening import open_tiers
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
@@ -94,7 +95,14 @@ def retrieve(
     )
     with parts.engine.connect() as connection:
         pool = _gather(connection, asked, parts)
-    ranking = pool.candidates[: parts.settings.limit]
+    ranking = rerank(
+        checked,
+        pool.candidates,
+        top_n=parts.settings.limit,
+        words=pool.words,
+        parts=parts,
+        trace=trace,
+    )
     with parts.engine.connect() as connection:
         found = _Found(
             pool=pool,
@@ -121,7 +129,7 @@ def _pages(
     connection: Connection, asked: _Asked, pool: Pool, parts: Parts
 ) -> tuple[ContextPage, ...]:
     vector = None if asked.vector is None else asked.vector.values
-    question = PageQuestion(vector=vector, weights=pool.word_weights)
+    question = PageQuestion(vector=vector, weights=pool.words.lexemes)
     return find_pages(
         connection, asked.collections, question, parts.settings, asked.wiki, asked.trace
     )

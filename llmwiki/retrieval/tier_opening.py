@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from llmwiki.domain import Collection
+from llmwiki.retrieval.blend import QuestionWords
 from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.pool import OpenedTiers
 from llmwiki.retrieval.tiers import (
     DenseTier,
     Extents,
+    IdentifierTier,
     LexicalTier,
     dense_tier,
     identifier_tier,
@@ -32,16 +34,21 @@ def open_tiers(
     if not filled:
         reason = "no passage is stored; ingest documents first"
         return OpenedTiers(
-            tiers={"dense": reason, "lexical": reason, "identifiers": reason}, word_weights={}
+            tiers={"dense": reason, "lexical": reason, "identifiers": reason},
+            words=QuestionWords(),
         )
     lexical = lexical_tier(connection, filled, extents, question)
+    identifiers = identifier_tier(connection, filled, extents, question)
     return OpenedTiers(
         tiers={
             "dense": _dense(connection, filled, extents, vector, exact_below),
             "lexical": lexical,
-            "identifiers": identifier_tier(connection, filled, extents, question),
+            "identifiers": identifiers,
         },
-        word_weights=lexical.word_weights if isinstance(lexical, LexicalTier) else {},
+        words=QuestionWords(
+            lexemes=lexical.word_weights if isinstance(lexical, LexicalTier) else {},
+            identifiers=identifiers.rare() if isinstance(identifiers, IdentifierTier) else {},
+        ),
     )
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection, CollectionId, DocumentId
+from llmwiki.retrieval.blend import rare_identifiers
 from llmwiki.store import search_identifiers, search_vectors, search_words
 from llmwiki.store.scored import Scored
 from llmwiki.store.search_words import WeightedTerm, WordQuery
@@ -125,6 +126,9 @@ class IdentifierTier:
 
     collections: Sequence[Collection]
     weights: Mapping[str, float]
+    frequencies: Mapping[str, int]
+    """Passages that hold each of them."""
+    passages: int
     name: str = "identifiers"
     method: str = "identifiers"
 
@@ -139,6 +143,10 @@ class IdentifierTier:
         return search_identifiers.score_by_identifiers(
             connection, self.collections, self.weights, ids
         )
+
+    def rare(self) -> Mapping[str, float]:
+        """Return the weights of those that tell passages apart."""
+        return rare_identifiers(self.weights, self.frequencies, self.passages)
 
 
 def dense_tier(
@@ -205,7 +213,9 @@ def identifier_tier(
     }
     if not weights:
         return "no passage holds an identifier of the question"
-    return IdentifierTier(collections=collections, weights=weights)
+    return IdentifierTier(
+        collections=collections, weights=weights, frequencies=frequencies, passages=passages
+    )
 
 
 def rarity(passages: int, frequency: int) -> float:

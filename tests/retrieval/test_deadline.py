@@ -1,11 +1,13 @@
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Never
 
 import pytest
 
 from llmwiki.errors import ProviderError, TransientProviderError
-from llmwiki.retrieval.deadline import within
+from llmwiki.retrieval import deadline
+from llmwiki.retrieval.deadline import THREAD_PREFIX, let_end, within
 
 TOLD: ContextVar[str] = ContextVar("TOLD")
 
@@ -21,6 +23,35 @@ def test_work_that_hangs_is_given_up() -> None:
         within(0.02, ended.wait, name="the oracle")
 
     ended.set()
+    let_end()
+
+
+def given_up(work: Callable[[], object]) -> threading.Thread:
+    with pytest.raises(TransientProviderError):
+        within(0.0, work, name="the oracle")
+    return next(each for each in threading.enumerate() if each.name.startswith(THREAD_PREFIX))
+
+
+def test_the_end_of_the_program_waits_for_what_was_given_up() -> None:
+    ended = threading.Event()
+    thread = given_up(ended.wait)
+    threading.Timer(0.01, ended.set).start()
+
+    let_end()
+
+    assert not thread.is_alive()
+
+
+def test_the_end_of_the_program_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "LONGEST_FAREWELL", 0.02)
+    ended = threading.Event()
+    thread = given_up(ended.wait)
+
+    let_end()
+
+    assert thread.is_alive()
+    ended.set()
+    thread.join()
 
 
 def test_without_time_nothing_is_waited_for() -> None:
@@ -30,6 +61,7 @@ def test_without_time_nothing_is_waited_for() -> None:
         within(-1.0, ended.wait, name="the oracle")
 
     ended.set()
+    let_end()
 
 
 def fail(error: BaseException) -> Never:
