@@ -9,6 +9,7 @@ from sqlalchemy import create_engine
 
 from llmwiki.domain import Usage
 from llmwiki.errors import QuotaExhaustedError
+from tests.providers.conftest import FakeClock
 from tests.support.candidates import ordered
 from tests.support.reranking import Session, Stub, assert_fused_order_stands, backwards
 
@@ -68,6 +69,23 @@ def test_a_reranker_that_heeds_no_time_is_given_up(session: Session) -> None:
     assert time.monotonic() - started_at < 40 * BRIEF
     assert "given up after 0.05 s" in str(session.last.message)
     released.set()
+
+
+class LateClock(FakeClock):
+    """Each look at the clock takes a minute, as if the database had been slow."""
+
+    def monotonic(self) -> float:
+        self.sleep(60.0)
+        return super().monotonic()
+
+
+def test_a_reranker_is_not_asked_when_no_time_is_left(session: Session) -> None:
+    stub = session.reranker = Stub(backwards)
+    session.clock = LateClock()
+
+    assert_fused_order_stands(session, ordered("a", "b", "c"))
+    assert "it was not asked" in str(session.last.message)
+    assert stub.asked == []
 
 
 def test_a_database_that_is_gone_changes_nothing_and_shows_no_statement(session: Session) -> None:

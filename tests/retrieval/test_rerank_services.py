@@ -5,11 +5,15 @@ from datetime import timedelta
 
 import pytest
 
+from llmwiki.bootstrap import App
+from llmwiki.config import RerankSettings
 from llmwiki.domain import Usage
 from llmwiki.providers.rerank_services import ServiceReranker, open_service
 from llmwiki.providers.retries import RetryPolicy
 from llmwiki.retrieval.rerank import RerankDetail
-from llmwiki.store.ledger import LedgerMeter
+from llmwiki.retrieval.service import retrieve
+from llmwiki.store.engine import Database
+from llmwiki.store.ledger import LedgerMeter, budget_state
 from tests.providers.conftest import FakeClock
 from tests.support.candidates import ordered
 from tests.support.chat_server import Answer
@@ -21,6 +25,7 @@ from tests.support.reranking import (
     assert_fused_order_stands,
     backwards,
 )
+from tests.support.wiki import Wiki
 
 DEADLINE = 0.2
 TEXTS = ("nothing of it", "how many", "how many retries")
@@ -223,3 +228,35 @@ def test_a_failure_is_told_to_the_listener_between_other_steps(served: Session) 
     assert facts["detail"]["method"] == "identity"
     assert facts["error"] == "InvalidAnswerError"
     assert facts["usage"] == {"rerank_calls": 1}
+
+
+def test_a_question_goes_through_the_service_of_the_configuration(
+    wiki: Wiki, server: RerankServer
+) -> None:
+    wiki.ingest(
+        {
+            "backup.md": "# Backups\n\nA backup runs on Sunday.",
+            "disk.md": "# Disks\n\nA full disk raises an alert.",
+        }
+    )
+    chosen = RerankSettings(provider="jina", model="m", base_url=server.url, deadline=20.0)
+    settings = wiki.settings.model_copy(update={"rerank": chosen})
+    app = App(settings=settings, database=Database(engine=wiki.engine))
+
+    contexts = [retrieve(app.retrieval, "when does a full disk raise alerts") for _ in range(2)]
+
+    assert server.requests == 1
+    assert server.bodies[0]["query"] == "when does a full disk raise alerts"
+    assert {context.ranking[0].passage.document_path for context in contexts} == {"disk.md"}
+    told = [
+        event.detail
+        for context in contexts
+        for event in context.events
+        if isinstance(event.detail, RerankDetail)
+    ]
+    assert [(detail.method, detail.model, detail.from_cache) for detail in told] == [
+        ("jina", "m", False),
+        ("jina", "m", True),
+    ]
+    with wiki.engine.connect() as connection:
+        assert budget_state(connection, "rerank", app.limits).used == 1

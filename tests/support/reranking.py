@@ -63,6 +63,7 @@ class Session:
         default_factory=lambda: RerankSettings(weights=ONLY_RERANKER, deadline=20.0)
     )
     fusion: RetrievalSettings = field(default_factory=RetrievalSettings)
+    clock: FakeClock = field(default_factory=FakeClock)
     events: list[Event] = field(default_factory=list)
 
     def __call__(
@@ -73,16 +74,15 @@ class Session:
     def rank(
         self, candidates: Sequence[Candidate], top_n: int = 12, words: QuestionWords = NO_WORDS
     ) -> tuple[Candidate, ...]:
-        clock = FakeClock()
         parts = Parts(
             engine=self.engine,
             embedder=HashingEmbedder(),
-            clock=clock,
+            clock=self.clock,
             settings=self.fusion,
             rerank=self.settings,
             reranker=self.reranker,
         )
-        trace = Trace(clock, self.events.append)
+        trace = Trace(self.clock, self.events.append)
         return rerank(QUESTION, candidates, top_n=top_n, words=words, parts=parts, trace=trace)
 
     @property
