@@ -11,14 +11,17 @@ UNDEFINED = "n/a"
 WORSE, BETTER = "▼", "▲"
 """Marks of a significant difference from the reference."""
 
+MOST_GRIDS = 5
+"""Measures that are shown in a grid each; more of them are columns of one table."""
+
 
 def report_markdown(evaluation: Evaluation) -> str:
     """Return the report as Markdown."""
     parts = [_heading(evaluation), _datasets(evaluation.tasks)]
-    if len(evaluation.configurations) == 1:
-        parts.append(_means_of_one(evaluation))
+    if len(evaluation.measures) > MOST_GRIDS:
+        parts.append(_means_by_row(evaluation))
     else:
-        parts += [_means_of_many(evaluation, measure) for measure in evaluation.measures]
+        parts += [_grid(evaluation, measure) for measure in evaluation.measures]
     if evaluation.differences:
         parts.append(_differences(evaluation))
     parts += [_costs(evaluation), _steps(evaluation)]
@@ -53,29 +56,33 @@ def _mean_families(task: Task) -> str:
     return f"{sum(counts) / len(counts):.1f}"
 
 
-def _means_of_one(evaluation: Evaluation) -> str:
-    name = evaluation.configurations[0].name
+def _means_by_row(evaluation: Evaluation) -> str:
+    """Return a row for each dataset and configuration, a column for each measure."""
+    columns = _columns(evaluation)
     rows = [
         [
-            dataset,
-            *(_number(evaluation.mean_of(name, dataset, each)) for each in evaluation.measures),
+            column,
+            each.name,
+            *(_cell(evaluation, each.name, column, measure) for measure in evaluation.measures),
         ]
-        for dataset in evaluation.datasets
+        for column in columns
+        for each in evaluation.configurations
     ]
-    if len(evaluation.datasets) > 1:
-        means = (evaluation.mean_over_datasets(name, each) for each in evaluation.measures)
-        rows.append([ALL_DATASETS, *map(_number, means)])
-    return _table(["dataset", *evaluation.measures], rows)
+    return _table(["dataset", "configuration", *evaluation.measures], rows)
 
 
-def _means_of_many(evaluation: Evaluation, measure: str) -> str:
-    several = len(evaluation.datasets) > 1
-    columns = [*evaluation.datasets, ALL_DATASETS] if several else list(evaluation.datasets)
+def _grid(evaluation: Evaluation, measure: str) -> str:
+    columns = _columns(evaluation)
     rows = [
         [each.name, *(_cell(evaluation, each.name, column, measure) for column in columns)]
         for each in evaluation.configurations
     ]
     return f"## {measure}\n\n{_table(['configuration', *columns], rows)}"
+
+
+def _columns(evaluation: Evaluation) -> list[str]:
+    several = len(evaluation.datasets) > 1
+    return [*evaluation.datasets, *([ALL_DATASETS] if several else [])]
 
 
 def _cell(evaluation: Evaluation, name: str, column: str, measure: str) -> str:

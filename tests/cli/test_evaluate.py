@@ -24,7 +24,7 @@ def test_a_dataset_is_ingested_asked_and_measured(command: Command, small: str) 
     outcome = command("evaluate", small)
     assert outcome.code == 0, outcome.stderr
     assert "| small | 3 | 2 | 0 | 1.5 |" in outcome.stdout
-    assert "| dataset | nDCG@10 | R@10 |" in outcome.stdout
+    assert "| dataset | configuration | nDCG@10 | R@10 |" in outcome.stdout
     again = command("evaluate", small, "--json").document
     assert again["datasets"][0]["owner"] == "evaluation"
     assert again["scores"][0]["measures"]["R@10"]["mean"] == 1

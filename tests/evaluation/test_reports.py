@@ -45,21 +45,25 @@ def test_a_transcript_tells_question_ranking_and_events() -> None:
     assert first["events"][1]["reason"] == "quota"
 
 
-def test_one_configuration_is_a_row_for_each_dataset() -> None:
+def test_many_measures_are_columns_of_one_table() -> None:
     told = report_markdown(run("good", tasks=[task("one"), task("two")]))
-    assert "| dataset | nDCG@10 |" in told
-    assert "| one | 1.0000 |" in told
-    assert "| all | 1.0000 |" in told
+    assert "| dataset | configuration | nDCG@10 |" in told
+    assert "| one | good | 1.0000 |" in told
+    assert "| all | good | 1.0000 |" in told
     assert "| n/a |" in told
     assert "dense 12 skipped: quota" in told
 
 
-def test_several_configurations_are_a_table_for_each_measure_with_marks() -> None:
-    worse = report_markdown(run("good", "poor", tasks=[task("a"), task("b")], reference="good"))
+def test_few_measures_are_a_grid_each_with_marks() -> None:
+    def few(*names: str, datasets: str) -> str:
+        evaluation = run(*names, tasks=[task(name) for name in datasets], reference=names[0])
+        return report_markdown(replace(evaluation, measures=("nDCG@10",)))
+
+    worse = few("good", "poor", datasets="ab")
     assert "## nDCG@10\n\n| configuration | a | b | all |" in worse
     assert f"| poor | 0.6934 {WORSE} | 0.6934 {WORSE} | 0.6934 {WORSE} |" in worse
     assert "## Differences from good" in worse
-    better = report_markdown(run("poor", "good", reference="poor"))
+    better = few("poor", "good", datasets="a")
     assert f"| good | 1.0000 {BETTER} |" in better
     assert "12 / 0 / 0" in better
 
