@@ -110,7 +110,8 @@ def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenSte
     except (BudgetExhaustedError, QuotaExhaustedError) as error:
         return _without_quota(answering, context, step, error)
     except LlmwikiError as error:
-        step.fail(error, detail=_passages_detail(), usage=usage)
+        spent = usage if usage.chat_calls else Usage(chat_calls=error.calls)
+        step.fail(error, detail=_passages_detail(), usage=spent)
         return Answer(context=context, method="passages", reason="failed", message=str(error))
     if not from_cache:
         _keep(answering, key, text)
@@ -126,9 +127,11 @@ def _complete(answering: Answering, model: ChatModel, context: Context) -> tuple
         subject="answer",
     )
     if answer.finish_reason == "length":
-        raise InvalidAnswerError(
+        error = InvalidAnswerError(
             "the answer was cut off for length; raise answer.max_output_tokens"
         )
+        error.calls = answer.usage.chat_calls
+        raise error
     return answer.text, answer.usage
 
 

@@ -16,7 +16,14 @@ class TierWeights(Section):
 
     dense: float = Field(1.0, ge=0)
     lexical: float = Field(1.0, ge=0)
-    identifiers: float = Field(1.0, ge=0)
+    identifiers: float = Field(0.3, ge=0)
+
+
+class TitleWeights(Section):
+    """What a document's title is worth where it is named, in standard scores; 0: nothing."""
+
+    in_question: float = Field(0.6, ge=0)
+    in_best_passage: float = Field(1.0, ge=0)
 
 
 class RetrievalSettings(Section):
@@ -26,6 +33,7 @@ class RetrievalSettings(Section):
     token_budget: int = Field(6000, ge=200, description="Tokens of a context.")
     fusion: FusionMethod = "completed-zscore"
     weights: TierWeights = TierWeights()
+    titles: TitleWeights = TitleWeights()
     page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the passages.")
     lint_max_age: timedelta = Field(
         timedelta(hours=36), gt=timedelta(0), description="An older lint closes the wiki's gate."

@@ -48,7 +48,7 @@ def embed_question(
         except (BudgetExhaustedError, QuotaExhaustedError) as error:
             step.skip("quota", str(error))
         except LlmwikiError as error:
-            step.fail(error)
+            step.fail(error, usage=Usage(embed_calls=error.calls))
         else:
             step.done(
                 EmbedDetail(embedder=identity.name, dimension=identity.dimension),

@@ -24,6 +24,7 @@ Step = Literal[
     "pages",
     "feedback",
     "fuse",
+    "titles",
     "rerank",
     "families",
     "rescue",

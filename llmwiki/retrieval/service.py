@@ -23,6 +23,7 @@ from llmwiki.retrieval.context import (
 )
 from llmwiki.retrieval.embedding import QuestionVector, embed_question
 from llmwiki.retrieval.events import Trace
+from llmwiki.retrieval.named_titles import follow_titles
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
@@ -97,7 +98,7 @@ def retrieve(
         pool = _gather(connection, asked, parts)
     ranking = rerank(
         checked,
-        pool.candidates,
+        follow_titles(checked, pool.candidates, parts.settings, trace),
         top_n=parts.settings.limit,
         words=pool.words,
         parts=parts,

@@ -85,11 +85,9 @@ def _generalised(
     if kept is not None:
         step.done(StepBackDetail(original=question, generalized=kept, from_cache=True))
         return kept
-    usage = Usage()
     try:
         answer = _ask(question, model)
-        usage = answer.usage
-        general = _read(answer.text)
+        general = _read(answer)
     except (BudgetExhaustedError, QuotaExhaustedError) as error:
         step.skip("quota", str(error))
         return None
@@ -122,15 +120,17 @@ def _ask(question: str, model: ChatModel) -> ChatAnswer:
     )
 
 
-def _read(text: str) -> str:
+def _read(answer: ChatAnswer) -> str:
     """Return the question in the answer, without quotes around it.
 
     Raises InvalidAnswerError for what is no single line of a question's length.
     """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in answer.text.splitlines() if line.strip()]
     general = lines[0].strip("\"'`* ") if len(lines) == 1 else ""
     if not general or len(general) > LONGEST_GENERAL_QUESTION:
-        raise InvalidAnswerError("the model did not answer with one question on one line")
+        error = InvalidAnswerError("the model did not answer with one question on one line")
+        error.calls = answer.usage.chat_calls
+        raise error
     return general
 
 
