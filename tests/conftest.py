@@ -27,6 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="folder of git bundles, for the tests marked corpora(name)",
     )
+    parser.addoption(
+        "--datasets", metavar="PATH", type=Path, help="folder of question sets with judgments"
+    )
 
 
 def pytest_configure() -> None:

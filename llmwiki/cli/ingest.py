@@ -70,6 +70,7 @@ def command(
                     collection,
                     owner=owner,
                     allow_shrink=allow_shrink,
+                    exact_below=settings.retrieval.exact_below,
                     progress=report,
                 )
             overview = refresh_overview(

@@ -32,7 +32,11 @@ def command(
         def body(context: JobContext) -> JobResult:
             with progress_bar("embed") as report:
                 done = reembed_collection(
-                    context.app.engine, context.app.embedder, chosen, progress=report
+                    context.app.engine,
+                    context.app.embedder,
+                    chosen,
+                    exact_below=context.app.settings.retrieval.exact_below,
+                    progress=report,
                 )
             return JobResult(
                 exit_code=exit_codes.DONE,

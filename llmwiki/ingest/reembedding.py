@@ -6,19 +6,23 @@ breaks off loses no vector: the next one embeds what is still missing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 from sqlalchemy import Connection, Engine
 
+from llmwiki.config import RetrievalSettings
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import ConfigurationError
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, embeddings, status
+from llmwiki.store.vector_indexes import refresh_vector_index
 
 log = structlog.get_logger()
 
 TEXTS_PER_BATCH = 256
+
+EXACT_BELOW = RetrievalSettings().exact_below
 
 Progress = Callable[[str, int, int], None]
 """Called with the collection's name, the texts embedded so far, and the number to embed."""
@@ -40,6 +44,7 @@ def reembed_collection(
     embedder: Embedder,
     collection: Collection,
     *,
+    exact_below: int = EXACT_BELOW,
     progress: Progress = lambda _name, _done, _total: None,
 ) -> ReembedReport:
     """Embed every passage and page that the embedder has not seen, then switch the collection.
@@ -62,6 +67,7 @@ def reembed_collection(
                 break
         embedded += embeddings.embed_missing(engine, collection, embedder, texts)
         progress(collection.name, embedded, max(total, embedded))
+    refresh_vector_index(engine, replace(collection, embedder=identity), exact_below=exact_below)
     log.info("reembed.switched", collection=collection.name, embedder=identity.name)
     return ReembedReport(
         before=collection.embedder, now=identity, embedded=embedded, dropped=dropped

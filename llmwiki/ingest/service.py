@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from llmwiki.config import IngestSettings
+from llmwiki.config import IngestSettings, RetrievalSettings
 from llmwiki.domain import Collection
 from llmwiki.errors import DocumentError
 from llmwiki.ingest.application import apply_document
@@ -18,6 +18,7 @@ from llmwiki.ingest.preparation import PreparedDocument, prepare
 from llmwiki.ingest.reading import read_source
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, documents, embeddings
+from llmwiki.store.vector_indexes import refresh_vector_index
 
 log = structlog.get_logger()
 
@@ -27,6 +28,8 @@ PASSAGES_PER_BATCH = 256
 WRITES_WORTH_ANALYSING = 50
 """After so many documents the planner gets fresh statistics at once: queries that follow right
 after a first ingest would otherwise be planned for empty tables."""
+
+EXACT_BELOW = RetrievalSettings().exact_below
 
 Progress = Callable[[str, int, int], None]
 """Called with a path, the number of files written so far, and the number to write."""
@@ -89,9 +92,13 @@ class _Writer:
             log.info("ingest.document.removed", path=path)
         with self.engine.connect() as connection:
             collections.note_ingest(connection, self.collection)
-            if self.written >= WRITES_WORTH_ANALYSING:
-                collections.refresh_statistics(connection)
             connection.commit()
+
+    def settle(self, exact_below: int) -> None:
+        """Have searches find what they need: statistics, and the index of the vectors."""
+        if self.written >= WRITES_WORTH_ANALYSING:
+            collections.refresh_statistics(self.engine)
+        refresh_vector_index(self.engine, self.collection, exact_below=exact_below)
 
 
 def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different thing
@@ -103,10 +110,12 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
     *,
     owner: str = collections.DEFAULT_OWNER,
     allow_shrink: bool = False,
+    exact_below: int = EXACT_BELOW,
     progress: Progress = lambda _path, _done, _total: None,
 ) -> tuple[Collection, IngestReport]:
     """Bring a collection to the state of the folders, and nothing else.
 
+    A collection of more than ``exact_below`` passages gets an index of its vectors.
     A file that cannot be read is reported and its document kept as it was. Raises UsageError for
     roots that cannot be, ShrinkRefusedError before anything is written, ConfigurationError when
     the collection belongs to another embedder, ProviderError when embedding fails for good: what
@@ -123,6 +132,7 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
     for batch in _batches(_prepare_all(gathered, settings, problems)):
         writer.write(batch)
     writer.remove()
+    writer.settle(exact_below)
     return collection, _report(gathered, problems, writer.embedded)
 
 

@@ -92,9 +92,10 @@ def _generalised(
         step.skip("quota", str(error))
         return None
     except LlmwikiError as error:
-        step.fail(error, usage=usage)
+        step.fail(error, usage=Usage(chat_calls=error.calls))
         return None
-    step.done(StepBackDetail(original=question, generalized=general, from_cache=False), usage=usage)
+    detail = StepBackDetail(original=question, generalized=general, from_cache=False)
+    step.done(detail, usage=answer.usage)
     _keep(parts, key, general)
     return general
 

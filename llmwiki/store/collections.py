@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, RowMapping, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, RowMapping, func, insert, select, text, update
 
 from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
 from llmwiki.errors import ConfigurationError, UnknownNameError, UsageError
@@ -120,9 +120,12 @@ def require_embedder(collection: Collection, embedder: EmbedderIdentity) -> None
         )
 
 
-def refresh_statistics(connection: Connection) -> None:
-    """Have the planner look at the corpus as it is now."""
-    connection.execute(text("ANALYZE document, chunk, embedding"))
+def refresh_statistics(engine: Engine) -> None:
+    """Have the planner look at the corpus as it is now, and tell it what indexes alone answer."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(
+            text("VACUUM (ANALYZE, SKIP_LOCKED) document, chunk, embedding, term, posting")
+        )
 
 
 def _collection(row: RowMapping) -> Collection:

@@ -61,3 +61,50 @@ def section_places(connection: Connection, documents: Iterable[DocumentId]) -> l
     """Return the sections of the documents in reading order."""
     rows = connection.execute(text(_SECTIONS), {"documents": list(documents)}).mappings()
     return [SectionPlace(**{**row, "breadcrumb": tuple(row["breadcrumb"])}) for row in rows]
+
+
+_PASSAGES_OF_SECTIONS = """
+SELECT id FROM chunk WHERE parent_id = ANY(:sections) ORDER BY document_id, position LIMIT :limit
+"""
+
+_DOCUMENTS_OF_FAMILY = """
+SELECT id FROM document
+WHERE collection_id = ANY(:collections) AND lower(evidence_family) = lower(:family)
+ORDER BY id
+"""
+
+
+def passages_of_sections(
+    connection: Connection, sections: Iterable[ChunkId], *, limit: int
+) -> list[ChunkId]:
+    """Return passages of the sections in reading order, so many at most."""
+    rows = connection.execute(
+        text(_PASSAGES_OF_SECTIONS), {"sections": list(sections), "limit": limit}
+    )
+    return [ChunkId(row.id) for row in rows]
+
+
+def documents_of_family(
+    connection: Connection, collections: Sequence[Collection], family: str
+) -> list[DocumentId]:
+    """Return the documents whose metadata names the evidence family, in any case."""
+    rows = connection.execute(
+        text(_DOCUMENTS_OF_FAMILY),
+        {"collections": [collection.id for collection in collections], "family": family},
+    )
+    return [DocumentId(row.id) for row in rows]
+
+
+_BEFORE = """
+SELECT c.id, p.id AS before
+FROM chunk c
+JOIN chunk p ON p.document_id = c.document_id AND p.parent_id = c.parent_id
+            AND p.position = c.position - 1
+WHERE c.id = ANY(:ids)
+"""
+
+
+def passages_before(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkId]:
+    """Return for each passage the one before it in its section, where there is one."""
+    rows = connection.execute(text(_BEFORE), {"ids": list(ids)})
+    return {ChunkId(row.id): ChunkId(row.before) for row in rows}

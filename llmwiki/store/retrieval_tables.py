@@ -1,4 +1,4 @@
-"""The tables of questions: kept answers of models, and the statistics that words are weighed by."""
+"""The tables of questions: kept answers, the statistics of words, and the corpus's names."""
 
 from datetime import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, Integer, PrimaryKeyConstraint, Text, func
 from sqlalchemy.orm import Mapped, mapped_column
 
-from llmwiki.store.tables import Base
+from llmwiki.store.tables import Base, collection_column, key_column
 
 
 class KeptAnswerTable(Base):
@@ -70,3 +70,25 @@ class CorpusExtentTable(Base):
     )
     passages: Mapped[int]
     length: Mapped[int]
+
+
+class CorpusNameTable(Base):
+    """What people call parts of the corpus; kept by triggers on ``document`` and ``chunk``."""
+
+    __tablename__ = "corpus_name"
+    __table_args__ = (
+        Index(None, "collection_id", "key", "kind"),
+        Index(None, "document_id"),
+        Index(None, "section_id"),
+    )
+
+    id: Mapped[int] = key_column()
+    collection_id: Mapped[int] = collection_column()
+    key: Mapped[str] = mapped_column(Text(collation="C"))
+    """The name's lexemes in their order, between blanks."""
+    kind: Mapped[str]
+    """``title``, ``heading`` or ``family``."""
+    name: Mapped[str]
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id", ondelete="CASCADE"))
+    section_id: Mapped[int | None] = mapped_column(ForeignKey("chunk.id", ondelete="CASCADE"))
+    """Of a heading; the sections below it belong to it too."""

@@ -76,10 +76,13 @@ ORDER BY score DESC NULLS LAST, c.id
 
 _ONLY_DOCUMENTS = "AND c.document_id = ANY(CAST(:documents AS bigint[]))"
 
-_ITERATE = """
+# A tier tells that the index ran, so it has to run. The only other way is to sort all vectors.
+_BEFORE_INDEX = """
 SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
-       set_config('hnsw.ef_search', :breadth, true)
+       set_config('hnsw.ef_search', :breadth, true),
+       set_config('enable_sort', 'off', true)
 """
+_AFTER_INDEX = "SELECT set_config('enable_sort', 'on', true)"
 
 
 def find_by_vector(
@@ -108,7 +111,7 @@ def find_by_vector(
         return read_scores(connection.execute(statement, parameters))
     pool = CANDIDATES_PER_RESULT * limit
     breadth = min(max(pool, _SMALLEST_SEARCH), _LARGEST_SEARCH)
-    connection.execute(text(_ITERATE), {"breadth": str(breadth)})
+    connection.execute(text(_BEFORE_INDEX), {"breadth": str(breadth)})
     statement = text(
         _FIND_BY_INDEX.format(
             passages_of_e=_PASSAGES_OF.format(vectors="e", only=only),
@@ -117,7 +120,9 @@ def find_by_vector(
             indexed_type=index.type,
         )
     ).bindparams(*index.constants())
-    return read_scores(connection.execute(statement, {**parameters, "pool": pool}))
+    found = read_scores(connection.execute(statement, {**parameters, "pool": pool}))
+    connection.execute(text(_AFTER_INDEX))
+    return found
 
 
 def score_by_vector(

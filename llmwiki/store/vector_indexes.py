@@ -94,7 +94,8 @@ class _Change:
 
     drop: tuple[str, ...]
     create: VectorIndex | None
-    keep: bool = False
+    keep: bool
+    passages: int
 
 
 def index_for(collection: Collection) -> VectorIndex | None:
@@ -128,6 +129,10 @@ def refresh_vector_index(
     Nobody is kept from reading or writing meanwhile. Searches are right with the index and
     without it, so what goes wrong is logged, and the next call begins again.
     """
+    with engine.connect() as connection:
+        change = _determine(connection, collection, exact_below)
+    if not change.drop and change.create is None:
+        return "kept" if change.keep else "none"
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.detach()  # its settings and its lock end with it
         if not _lock(connection, collection):
@@ -148,17 +153,25 @@ def refresh_vector_index(
 
 
 def _apply(connection: Connection, collection: Collection, exact_below: int) -> IndexChange:
-    passages = read_extents(connection, [collection])[collection.id].passages
-    alive = set(connection.scalars(text("SELECT id FROM collection")))
-    change = _plan(collection, _indexes(connection), alive, passages, exact_below)
+    change = _determine(connection, collection, exact_below)
     for name in change.drop:
         connection.execute(text(f"DROP INDEX CONCURRENTLY IF EXISTS {name}"))
         log.info("vector_index.dropped", collection=collection.name, index=name)
     if change.create is None:
         return "kept" if change.keep else "dropped" if change.drop else "none"
-    _build(connection, change.create, passages)
+    _build(connection, change.create, change.passages)
     log.info("vector_index.created", collection=collection.name, index=change.create.name)
     return "created"
+
+
+def _determine(connection: Connection, collection: Collection, exact_below: int) -> _Change:
+    return _plan(
+        collection,
+        _indexes(connection),
+        set(connection.scalars(text("SELECT id FROM collection"))),
+        read_extents(connection, [collection])[collection.id].passages,
+        exact_below,
+    )
 
 
 def _plan(
@@ -181,7 +194,10 @@ def _plan(
         or _collection_of(other) not in alive
     ]
     return _Change(
-        drop=tuple(sorted(drop)), create=wanted if needed and not whole else None, keep=keep
+        drop=tuple(sorted(drop)),
+        create=wanted if needed and not whole else None,
+        keep=keep,
+        passages=passages,
     )
 
 
