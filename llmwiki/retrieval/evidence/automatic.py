@@ -1,0 +1,151 @@
+"""Families that nobody declared: names of the corpus that the question holds, at least two.
+
+A question that names two things needs a passage on each, and the second is easily crowded out by
+the first. A capital letter is no sign of a name; only what the corpus itself calls so is. Where
+the question names one thing alone, the second may be what the passage on the first leads to: the
+singer of the song that was asked about, named in the passage on the song.
+
+Measured with MiniLM and BM25 (tests and figures: docs, evidence families).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from llmwiki.domain import ChunkId, Collection, DocumentId
+from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.evidence.families import NamedFamily
+from llmwiki.retrieval.tiers import rarity
+from llmwiki.store import corpus_names
+from llmwiki.store.corpus_names import BEARERS_READ, CorpusName
+
+FEWEST = 2
+"""Families. A question that names one thing is served by the ordinary ranking."""
+
+MOST_NAMED = 3
+MOST_MENTIONED = 2
+"""Families of one question."""
+
+MOST_BEARERS = 3
+"""Documents of one name. `Introduction` and `Examples` head many, and name none."""
+
+RARITY_OF_NAMED = 0.3
+RARITY_OF_MENTIONED = 0.7
+"""What the words of a name must weigh together, in weights of a word that no passage holds. A
+passage has more words than a question, so that more of them are names by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """A text, and what is called by runs of its words."""
+
+    lexemes: tuple[str, ...]
+    names: Mapping[str, Sequence[CorpusName]]
+    """The bearers of each key."""
+    weights: Mapping[str, float]
+    """The rarity of lexemes, in that of a word that no passage holds."""
+
+    def weight(self, key: str) -> float:
+        """Return what the words of a name weigh together."""
+        return sum(self.weights.get(lexeme, 0.0) for lexeme in set(key.split(" ")))
+
+
+def read_names(
+    connection: Connection, collections: Sequence[Collection], passages: int, words: str
+) -> Naming:
+    """Look up every run of words of a text among the names of the corpus."""
+    lexemes = corpus_names.lexemes_in_order(connection, collections, words)
+    keys = {key for _, _, key in corpus_names.runs_of(lexemes)}
+    names: dict[str, list[CorpusName]] = {}
+    for name in corpus_names.names_with(connection, collections, keys):
+        names.setdefault(name.key, []).append(name)
+    held = {lexeme for key in names for lexeme in key.split(" ")}
+    frequencies = corpus_names.frequencies_of(connection, collections, held)
+    unheard = rarity(passages, 0)
+    return Naming(
+        lexemes=lexemes,
+        names=names,
+        weights={
+            lexeme: rarity(passages, frequency) / unheard
+            for lexeme, frequency in frequencies.items()
+        },
+    )
+
+
+def named_families(naming: Naming) -> tuple[NamedFamily, ...]:
+    """Return what the question names, in its order, without names inside of longer ones."""
+    spans = sorted(
+        (
+            (start, end, key)
+            for start, end, key in corpus_names.runs_of(naming.lexemes)
+            if _is_name(key, naming, RARITY_OF_NAMED)
+        ),
+        key=lambda span: (span[0] - span[1], span[0]),
+    )
+    taken: set[int] = set()
+    chosen: dict[str, int] = {}
+    for start, end, key in spans:
+        if taken.isdisjoint(range(start, end)):
+            taken.update(range(start, end))
+            chosen.setdefault(key, start)
+    weightiest = sorted(chosen, key=lambda key: (-naming.weight(key), key))[:MOST_NAMED]
+    families = (_family(naming.names[key]) for key in sorted(weightiest, key=chosen.__getitem__))
+    return _distinct(families)
+
+
+def mentioned_families(
+    naming: Naming, ranking: Sequence[Candidate], known: Sequence[NamedFamily]
+) -> tuple[NamedFamily, ...]:
+    """Return what a witness names of what was found for the question, the best found first."""
+    found: dict[str, NamedFamily] = {}
+    for key, bearers in naming.names.items():
+        if _is_name(key, naming, RARITY_OF_MENTIONED):
+            found[key] = replace(_family(bearers), origin="mentioned")
+    ranked = (
+        next((family for family in found.values() if family.is_member(candidate.passage)), None)
+        for candidate in ranking
+        if not any(family.is_member(candidate.passage) for family in known)
+    )
+    return _distinct(family for family in ranked if family is not None)[:MOST_MENTIONED]
+
+
+def _is_name(key: str, naming: Naming, least: float) -> bool:
+    bearers = naming.names.get(key, ())
+    if any(bearer.kind == "family" for bearer in bearers):
+        return True
+    documents = {bearer.document_id for bearer in bearers}
+    return (
+        0 < len(documents) <= MOST_BEARERS
+        and len(bearers) < BEARERS_READ
+        and naming.weight(key) >= least
+    )
+
+
+def _family(bearers: Sequence[CorpusName]) -> NamedFamily:
+    documents: set[DocumentId] = set()
+    sections: set[ChunkId] = set()
+    metadata = None
+    for bearer in bearers:
+        if bearer.kind == "family":
+            metadata = bearer.name
+        elif bearer.kind == "title":
+            documents.add(bearer.document_id)
+        else:
+            sections.update(bearer.section_ids)
+    return NamedFamily(
+        name=metadata or bearers[0].name,
+        origin="named",
+        documents=frozenset(documents),
+        sections=frozenset(sections),
+        metadata=metadata,
+    )
+
+
+def _distinct(families: Iterable[NamedFamily]) -> tuple[NamedFamily, ...]:
+    """Leave out families that hold what another holds, under another name."""
+    by_members = {
+        (family.documents, family.sections, family.metadata): family
+        for family in reversed(tuple(families))
+    }
+    return tuple(reversed(by_members.values()))
