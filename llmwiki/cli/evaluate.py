@@ -1,7 +1,7 @@
 """`llmwiki evaluate`: measures retrieval on judged questions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,30 +9,22 @@ import typer
 
 from jobs import exit_codes
 from jobs.entry import JsonOption
-from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
+from llmwiki.cli.evaluating import evaluate_plan, load_tasks, match_tasks, require_free
 from llmwiki.cli.output import print_json, print_line, print_problem, run
-from llmwiki.cli.progress import progress_bar
-from llmwiki.cli.selection import select_one
-from llmwiki.domain import Collection
 from llmwiki.errors import UsageError
 from llmwiki.evaluation.configurations import CONFIGURED, Configuration, configure
-from llmwiki.evaluation.corpus import OWNER, LoadedCorpus, load_corpus, match_corpus, problems_of
+from llmwiki.evaluation.corpus import OWNER, problems_of
 from llmwiki.evaluation.dataset import Dataset
-from llmwiki.evaluation.evaluation import Evaluation, Task
-from llmwiki.evaluation.gate import Minimum, missed, read_minimum, require_known
+from llmwiki.evaluation.gate import missed, read_minimum, require_known
 from llmwiki.evaluation.measures import MEASURES
 from llmwiki.evaluation.reading import read_dataset
 from llmwiki.evaluation.report_files import prepare_folder, write_report
 from llmwiki.evaluation.report_json import report_facts
 from llmwiki.evaluation.report_markdown import report_markdown
-from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
 from llmwiki.evaluation.running import DEPTH
-from llmwiki.evaluation.service import Plan, evaluate, require_distinct
+from llmwiki.evaluation.service import Plan, require_distinct
 from llmwiki.evaluation.tables import TABLES
-from llmwiki.overview.service import refresh_overview
-from llmwiki.providers.rerank_services import SERVICES
-from llmwiki.retrieval.parts import Parts
 
 DEEPEST = 100
 
@@ -122,17 +114,6 @@ SpendOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """What the command line asks for, checked before anything is opened."""
-
-    datasets: tuple[Dataset, ...]
-    minimums: tuple[Minimum, ...]
-    collection: str | None
-    owner: str | None
-    with_topics: bool
-
-
 def command(
     datasets: DatasetsArgument,
     *,
@@ -155,21 +136,21 @@ def command(
     """
 
     def work(app: App) -> int:
-        request = _Request(
-            datasets=_read(datasets, ordinary or [], with_corpus=collection is None),
-            minimums=tuple(read_minimum(text) for text in minimums or []),
-            collection=collection,
-            owner=owner,
-            with_topics=with_topics,
-        )
-        require_known(request.minimums, [dataset.name for dataset in request.datasets])
+        read = _read(datasets, ordinary or [], with_corpus=collection is None)
+        wanted = tuple(read_minimum(text) for text in minimums or [])
+        require_known(wanted, [dataset.name for dataset in read])
         plan = _plan(app, overrides or [], compare, table, depth)
+        if not spend:
+            require_free(plan.configurations)
         if report is not None:
             prepare_folder(report)
-        tasks = _tasks(app, request)
-        evaluation = _evaluate(app, replace(plan, tasks=tasks), spend=spend)
+        if collection is None:
+            tasks = load_tasks(app, read, with_topics=with_topics)
+        else:
+            tasks = match_tasks(app, read, collection, owner)
+        evaluation = evaluate_plan(app, replace(plan, tasks=tasks), spend=spend)
         written = () if report is None else write_report(report, evaluation)
-        failures = missed(request.minimums, evaluation.scores)
+        failures = missed(wanted, evaluation.scores)
         problems = problems_of(task.corpus for task in tasks)
         if as_json:
             print_json(**report_facts(evaluation), missed=failures, problems=problems)
@@ -224,71 +205,3 @@ def _plan(
         measures=MEASURES,
         depth=depth,
     )
-
-
-def _tasks(app: App, request: _Request) -> tuple[Task, ...]:
-    if request.collection is None:
-        return tuple(
-            Task(dataset=dataset, corpus=_load(app, dataset, with_topics=request.with_topics))
-            for dataset in request.datasets
-        )
-    with app.engine.connect() as connection:
-        chosen = select_one(connection, request.collection, request.owner)
-    return tuple(
-        Task(dataset=dataset, corpus=match_corpus(app.engine, chosen, dataset))
-        for dataset in request.datasets
-    )
-
-
-def _load(app: App, dataset: Dataset, *, with_topics: bool) -> LoadedCorpus:
-    """Ingest the corpus, under the lease that an ingest of the collection takes."""
-    loaded: list[LoadedCorpus] = []
-
-    def body(context: JobContext) -> JobResult:
-        work = context.app
-        with progress_bar(dataset.name) as report:
-            corpus = load_corpus(
-                work.engine, work.embedder, work.settings.ingest, dataset, progress=report
-            )
-        if with_topics:
-            refresh_overview(work.engine, work.embedder, work.settings.overview, corpus.collection)
-        loaded.append(corpus)
-        return JobResult(exit_code=exit_codes.DONE, facts={})
-
-    run_job(app, f"ingest:{OWNER}/{dataset.name}", JobOptions(collections=()), body)
-    return loaded[0]
-
-
-def _parts(app: App, configuration: Configuration, *, spend: bool) -> Parts:
-    """Return what the configuration retrieves with; each embeds for itself, so that times count.
-
-    Raises UsageError for a service that costs calls and may not.
-    """
-    service = configuration.rerank.provider
-    if service in SERVICES and not spend:
-        raise UsageError(
-            f"{configuration.name}: rerank.provider is {service}, which costs calls for each "
-            "question; add --spend, or --set rerank.provider=fusion"
-        )
-    settings = app.settings.model_copy(update={"rerank": configuration.rerank})
-    reranking = App(settings=settings, database=app.database, clock=app.clock)
-    return replace(
-        app.retrieval,
-        embedder=RememberingEmbedder(app.retrieval.embedder),
-        settings=configuration.retrieval,
-        rerank=configuration.rerank,
-        reranker=reranking.reranker,
-        model=app.retrieval.model if spend else None,
-    )
-
-
-def _evaluate(app: App, plan: Plan, *, spend: bool) -> Evaluation:
-    def open_retriever(configuration: Configuration, collection: Collection) -> ProductRetriever:
-        return ProductRetriever(
-            parts=_parts(app, configuration, spend=spend),
-            configuration=configuration,
-            collection=collection,
-        )
-
-    with progress_bar("evaluate") as report:
-        return evaluate(plan, open_retriever, app.embedder.identity, app.clock, progress=report)

@@ -18,7 +18,7 @@ from llmwiki.config import IngestSettings
 from llmwiki.domain import Collection
 from llmwiki.errors import UsageError
 from llmwiki.evaluation.dataset import CorpusDocument, Dataset
-from llmwiki.ingest.service import IngestReport, ingest_folder
+from llmwiki.ingest.service import EXACT_BELOW, IngestReport, ingest_folder
 from llmwiki.ports import Embedder
 from llmwiki.store.documents import stored_documents
 from llmwiki.text.slugs import slugify
@@ -50,11 +50,13 @@ def load_corpus(
     settings: IngestSettings,
     dataset: Dataset,
     *,
+    exact_below: int = EXACT_BELOW,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> LoadedCorpus:
     """Bring the collection of the dataset's name to the state of its corpus.
 
-    Raises what ``ingest_folder`` raises, but not ShrinkRefusedError: the collection is ours.
+    A collection of more than ``exact_below`` passages gets an index of its vectors. Raises what
+    ``ingest_folder`` raises, but not ShrinkRefusedError: the collection is ours.
     """
     paths = {document_path(document.id): document for document in dataset.documents}
     with tempfile.TemporaryDirectory(prefix="llmwiki-evaluation-") as name:
@@ -69,6 +71,7 @@ def load_corpus(
             dataset.name,
             owner=OWNER,
             allow_shrink=True,
+            exact_below=exact_below,
             progress=progress,
         )
     return LoadedCorpus(
