@@ -16,7 +16,7 @@ from llmwiki.store.chunks import ChunkValues
 from llmwiki.store.documents import DocumentValues
 from llmwiki.store.embeddings import embedding_text
 from llmwiki.text.hashing import NORMALISER_VERSION, content_hash
-from llmwiki.text.identifiers import find_identifiers
+from llmwiki.text.identifiers import IDENTIFIERS_VERSION, find_identifiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,8 @@ class PreparedDocument:
 def fingerprint(path: str, data: bytes, settings: IngestSettings) -> str:
     """Return a hash of all that a document's rows follow from: an equal one needs no work."""
     metadata = determine_metadata(path, {}, settings.rules)
-    recipe = (PARSER_VERSION, NORMALISER_VERSION, str(settings.chunk_tokens), repr(metadata))
+    versions = (PARSER_VERSION, NORMALISER_VERSION, IDENTIFIERS_VERSION)
+    recipe = (*versions, str(settings.chunk_tokens), repr(metadata))
     return content_hash(hashlib.sha256(data).hexdigest(), *recipe)
 
 
