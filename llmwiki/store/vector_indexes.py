@@ -135,7 +135,7 @@ def refresh_vector_index(
         return "kept" if change.keep else "none"
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.detach()  # its settings and its lock end with it
-        if not _lock(connection, collection):
+        if not _lock(connection):
             return "busy"
         connection.execute(
             text("SELECT set_config('lock_timeout', :wait, false)"),
@@ -236,8 +236,11 @@ def _collection_of(name: str) -> int:
     return int(name.split("_")[1])
 
 
-def _lock(connection: Connection, collection: Collection) -> bool:
-    """Take the collection's lock if it is free. Waiting for it would make its holder wait."""
-    key = f"llmwiki.vector_index.{collection.id}"
-    statement = text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))")
-    return bool(connection.execute(statement, {"key": key}).scalar_one())
+def _lock(connection: Connection) -> bool:
+    """Take the lock of all such work if it is free.
+
+    A build waits for every transaction that began before it: two at once would wait for each
+    other, and so would one that waits for this lock.
+    """
+    statement = text("SELECT pg_try_advisory_lock(hashtextextended('llmwiki.vector_index', 0))")
+    return bool(connection.execute(statement).scalar_one())

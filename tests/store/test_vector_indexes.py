@@ -102,6 +102,19 @@ def test_two_that_build_at_once_both_end_well(engine: Engine) -> None:
     assert [whole for _, whole in indexes(engine)] == [True]
 
 
+def test_builds_of_two_collections_at_once_do_not_wait_for_each_other(engine: Engine) -> None:
+    both = [stored(engine, 600, name="first"), stored(engine, 600, name="second")]
+    with ThreadPoolExecutor(2) as threads:
+        done = list(
+            threads.map(lambda each: refresh_vector_index(engine, each, exact_below=0), both)
+        )
+    assert "created" in done
+    assert set(done) <= {"created", "busy"}
+    for collection in both:
+        assert refresh_vector_index(engine, collection, exact_below=0) in {"created", "kept"}
+    assert [whole for _, whole in indexes(engine)] == [True, True]
+
+
 def test_an_older_transaction_that_does_not_end_makes_it_give_up_and_not_hang(
     engine: Engine,
 ) -> None:

@@ -1,0 +1,248 @@
+"""Latency and quality of a whole retrieval beside other libraries, on the same data in one run.
+
+    pip install txtai haystack-ai llama-index-core
+    pip install llama-index-retrievers-bm25 llama-index-vector-stores-faiss
+    python -m benchmarks.latency DATASET… --bundles FOLDER [--passages 100000] [--queries 200]
+
+The corpus is what ``benchmarks.large_corpus`` makes: the data sets, the history of the bundles,
+filler. Every system gets the same passages with the same headings, cut as `llmwiki ingest` cuts
+them, and the same vectors, so that no embedder's time is in any figure: a question costs what
+searching costs. A peer that is not importable is named as missing. Questions are those of the data
+sets, drawn evenly; systems take turns question by question. Prints a Markdown table: nDCG@10 (a
+document ranks as its best passage), milliseconds at the median and at the 95th percentile.
+"""
+
+import argparse
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from sqlalchemy import Engine
+
+from benchmarks.judged import documents_of, migrated_database, ndcg, relevant_documents
+from benchmarks.large_corpus import LargeCorpus, gather_corpus, passages_of
+from benchmarks.latency_peers import PEERS, RESULTS, Corpus, Search
+from llmwiki.config import RetrievalSettings
+from llmwiki.domain import Collection, EmbedderIdentity
+from llmwiki.evaluation.corpus import document_path
+from llmwiki.evaluation.dataset import Dataset, Query
+from llmwiki.evaluation.reading import read_dataset
+from llmwiki.ingest.application import apply_document
+from llmwiki.ports import Embedder, Vectors
+from llmwiki.providers.clock import SystemClock
+from llmwiki.providers.hashing_embedder import HashingEmbedder
+from llmwiki.providers.minilm import open_minilm
+from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.service import retrieve
+from llmwiki.store import collections, embeddings
+from llmwiki.store.vector_indexes import refresh_vector_index
+
+WARMING = 20
+"""Questions asked before the clock counts."""
+
+TEXTS_AT_ONCE = 512
+DOCUMENTS_AT_ONCE = 50
+
+
+class WordLlama:
+    """A static embedder; a large corpus takes it a minute. `pip install wordllama`."""
+
+    def __init__(self) -> None:
+        package = import_module("wordllama")
+        folder = Path(str(package.__file__)).parent
+        self._model = package.WordLlama.load(cache_dir=folder, disable_download=True)
+        self.identity = EmbedderIdentity(name="wordllama", dimension=256)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts in order."""
+        vectors: Vectors = self._model.embed(list(texts), norm=True).astype(np.float32)
+        return vectors
+
+
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {
+    "hashing": HashingEmbedder,
+    "minilm": open_minilm,
+    "wordllama": WordLlama,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVectors:
+    """An embedder that looks its vectors up."""
+
+    identity: EmbedderIdentity
+    vectors: dict[str, Vectors]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of the texts in order."""
+        return np.stack([self.vectors[text] for text in texts])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question with the documents that answer it."""
+
+    text: str
+    relevant: frozenset[str]
+
+
+def main() -> None:
+    """Build every system, ask every question, print the table."""
+    arguments = _arguments()
+    datasets = [read_dataset(folder) for folder in arguments.datasets]
+    bundles = sorted(arguments.bundles.glob("*.bundle")) if arguments.bundles else []
+    with tempfile.TemporaryDirectory() as folder:
+        large = gather_corpus(datasets, bundles, arguments.passages, Path(folder))
+    questions = _draw(datasets, arguments.queries)
+    vectors = _embed(EMBEDDERS[arguments.embedder](), large, questions)
+    corpus = _corpus(large, vectors)
+    print(
+        f"{len(corpus.texts)} passages: {large.judged} of {', '.join(d.name for d in datasets)}, "
+        f"{large.history} of documentation, {large.filler} of recombined sentences; "
+        f"{len(questions)} questions; vectors of {vectors.identity.name} "
+        f"({vectors.identity.dimension} dimensions), embedding not timed; "
+        f"{platform.processor() or platform.machine()}, {platform.python_version()}\n"
+    )
+    with migrated_database(arguments.database_url) as engine:
+        systems = {"llmwiki": _timed(lambda: _ours(engine, large, vectors))}
+        for name, (modules, build) in PEERS.items():
+            if name in arguments.without:
+                continue
+            missing = [module for module in modules if not _importable(module)]
+            if missing:
+                print(f"{name}: left out, {', '.join(missing)} cannot be imported")
+            else:
+                systems[name] = _timed(lambda build=build: build(corpus, vectors.vectors))  # type: ignore[misc]
+        _report(systems, questions)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("datasets", nargs="+", type=Path)
+    parser.add_argument("--bundles", type=Path)
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--without", nargs="*", choices=PEERS, default=[])
+    parser.add_argument("--embedder", choices=EMBEDDERS, default="hashing")
+    parser.add_argument("--database-url")
+    return parser.parse_args()
+
+
+def _draw(datasets: Sequence[Dataset], count: int) -> list[Asked]:
+    """Return so many questions, evenly from the data sets and evenly within each."""
+    share = count // len(datasets)
+    drawn = []
+    for dataset in datasets:
+        relevant = relevant_documents(dataset)
+        step = max(1, len(dataset.queries) // share)
+        queries: Sequence[Query] = dataset.queries[::step][:share]
+        drawn += [
+            Asked(
+                text=query.text,
+                relevant=frozenset(_path(dataset, key) for key in relevant[query.id]),
+            )
+            for query in queries
+        ]
+    return drawn
+
+
+def _path(dataset: Dataset, document_id: str) -> str:
+    return f"{dataset.name}/{document_path(document_id)}"
+
+
+def _embed(embedder: Embedder, large: LargeCorpus, questions: Sequence[Asked]) -> KnownVectors:
+    texts = [
+        str(passage.search_text)
+        for document in large.documents
+        for passage in passages_of(document)
+    ]
+    # By length, since a batch is as long as its longest text.
+    distinct = sorted({*texts, *(question.text for question in questions)}, key=len)
+    vectors: dict[str, Vectors] = {}
+    for start in range(0, len(distinct), TEXTS_AT_ONCE):
+        batch = distinct[start : start + TEXTS_AT_ONCE]
+        vectors |= zip(batch, embedder.embed(batch), strict=True)
+    return KnownVectors(identity=embedder.identity, vectors=vectors)
+
+
+def _corpus(large: LargeCorpus, vectors: KnownVectors) -> Corpus:
+    texts, owners = [], []
+    for document in large.documents:
+        for passage in passages_of(document):
+            texts.append(str(passage.search_text))
+            owners.append(document.values.path)
+    return Corpus(texts=texts, owners=owners, vectors=vectors.embed(texts))
+
+
+def _ours(engine: Engine, large: LargeCorpus, vectors: KnownVectors) -> Search:
+    collection = _store(engine, large, vectors)
+    settings = RetrievalSettings(limit=RESULTS)
+    parts = Parts(engine=engine, embedder=vectors, clock=SystemClock(), settings=settings)
+
+    def search(question: str) -> list[str]:
+        context = retrieve(parts, question, collection=collection.name)
+        return [candidate.passage.document_path for candidate in context.ranking]
+
+    return search
+
+
+def _store(engine: Engine, large: LargeCorpus, vectors: KnownVectors) -> Collection:
+    """Store the documents as an ingest does, but many in one transaction."""
+    with engine.connect() as connection:
+        collection = collections.create_collection(
+            connection, "benchmark", "benchmark", vectors.identity
+        )
+        for start in range(0, len(large.documents), DOCUMENTS_AT_ONCE):
+            for document in large.documents[start : start + DOCUMENTS_AT_ONCE]:
+                known = {
+                    hash_: vectors.vectors[text]
+                    for hash_, text in document.texts_to_embed().items()
+                }
+                embeddings.add_embeddings(connection, collection, vectors.identity, known)
+                apply_document(connection, collection, document, None)
+            connection.commit()
+    collections.refresh_statistics(engine)
+    refresh_vector_index(engine, collection, exact_below=RetrievalSettings().exact_below)
+    return collection
+
+
+def _timed(build: Callable[[], Search]) -> tuple[Search, float]:
+    started = time.perf_counter()
+    return build(), time.perf_counter() - started
+
+
+def _importable(module: str) -> bool:
+    try:
+        import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+def _report(systems: dict[str, tuple[Search, float]], questions: Sequence[Asked]) -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
+    gains: dict[str, list[float]] = {name: [] for name in systems}
+    for number, question in enumerate([*questions[:WARMING], *questions]):
+        for name, (search, _) in systems.items():
+            started = time.perf_counter()
+            found = search(question.text)
+            elapsed = time.perf_counter() - started
+            if number >= WARMING:
+                seconds[name].append(elapsed)
+                ranking = documents_of(found, {path: path for path in found})
+                gains[name].append(ndcg(ranking, question.relevant))
+    print("| system | nDCG@10 | p50 ms | p95 ms | built in s |")
+    print("|---|---|---|---|---|")
+    for name, (_, built) in systems.items():
+        middle, high = np.percentile(seconds[name], [50, 95]) * 1000
+        print(f"| {name} | {fmean(gains[name]):.4f} | {middle:.1f} | {high:.1f} | {built:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
