@@ -26,6 +26,7 @@ from llmwiki.providers.openai_client import open_client
 from llmwiki.providers.openai_embedder import OpenAIEmbedder
 from llmwiki.providers.rerank_services import SERVICES, ServiceReranker, open_service
 from llmwiki.providers.retries import RetryPolicy
+from llmwiki.retrieval.evidence.service import open_plans
 from llmwiki.retrieval.parts import Parts
 from llmwiki.store.engine import Database, open_database
 from llmwiki.store.ledger import BudgetLimits, LedgerMeter
@@ -121,6 +122,7 @@ class App:
             rerank=settings.rerank,
             reranker=self.reranker,
             model=self._question_model(settings.retrieval.provider_timeout),
+            plans=open_plans(settings.retrieval),
         )
 
     @cached_property

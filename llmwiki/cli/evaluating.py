@@ -18,6 +18,7 @@ from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
 from llmwiki.evaluation.service import Plan, evaluate
 from llmwiki.overview.service import refresh_overview
 from llmwiki.providers.rerank_services import SERVICES
+from llmwiki.retrieval.evidence.finding import open_plans
 from llmwiki.retrieval.parts import Parts
 
 
@@ -94,12 +95,14 @@ def _parts(app: App, configuration: Configuration, *, spend: bool) -> Parts:
 
 def evaluate_plan(app: App, plan: Plan, *, spend: bool) -> Evaluation:
     """Ask and measure; only with ``spend`` may that cost calls. Raises what ``evaluate`` does."""
+    plans = open_plans(app.settings.retrieval)
 
     def open_retriever(configuration: Configuration, collection: Collection) -> ProductRetriever:
         return ProductRetriever(
             parts=_parts(app, configuration, spend=spend),
             configuration=configuration,
             collection=collection,
+            plans=plans,
         )
 
     with progress_bar("evaluate") as report:

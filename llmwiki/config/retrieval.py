@@ -26,6 +26,16 @@ class TitleWeights(Section):
     in_best_passage: float = Field(1.0, ge=0)
 
 
+class FeedbackSettings(Section):
+    """How the best passages add words to the question before candidates are scored again."""
+
+    passages: int = Field(10, ge=1, le=50)
+    terms: int = Field(20, ge=1, le=100)
+    weight: float = Field(
+        0.0, ge=0, le=1, description="Of the added words beside those of the question; 0: off."
+    )
+
+
 class RetrievalSettings(Section):
     """How passages are found for a question."""
 
@@ -34,6 +44,7 @@ class RetrievalSettings(Section):
     fusion: FusionMethod = "completed-zscore"
     weights: TierWeights = TierWeights()
     titles: TitleWeights = TitleWeights()
+    feedback: FeedbackSettings = FeedbackSettings()
     page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the passages.")
     lint_max_age: timedelta = Field(
         timedelta(hours=36), gt=timedelta(0), description="An older lint closes the wiki's gate."
@@ -53,11 +64,20 @@ class RetrievalSettings(Section):
         Path("plans"),
         description="Folder of evidence plans, *.yaml, relative to the configuration file.",
     )
+    automatic_families: bool = Field(
+        default=True,
+        description="Keep places for what the question names, beside what plans ask for.",
+    )
     authority_tiers: tuple[str, ...] = Field(
         ("official", "approved", "community"),
         min_length=1,
         description="Tiers of authority that plans ask for, the highest first.",
     )
+    grade_with_model: bool = Field(
+        default=False,
+        description="Have the model judge the evidence that plans require, by one call.",
+    )
+    grade_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0))
 
 
 class BlendWeights(Section):

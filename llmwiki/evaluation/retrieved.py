@@ -18,7 +18,7 @@ class RankedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """A passage that was reserved for a family, where the plan asks for an authority."""
+    """A passage of a family whose plan asks for an authority, reserved for it or found anyway."""
 
     family: str
     authority_met: bool
@@ -34,7 +34,7 @@ class Retrieved:
     documents: frozenset[str]
     """Paths of all documents in the context, those that pages of the wiki added among them."""
     automatic_families: tuple[str, ...] = ()
-    """Families that were read off the question and changed what is in the context or could."""
+    """Families that no plan declares: they were read off the question."""
     witnesses: tuple[Witness, ...] = ()
     usage: Usage = field(default_factory=Usage)
     events: tuple[Mapping[str, Any], ...] = ()

@@ -1,16 +1,20 @@
 """Asks the product: a retriever over one collection in one configuration."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import UsageError
 from llmwiki.evaluation.configurations import Configuration
 from llmwiki.evaluation.diversity import choose_diverse
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
+from llmwiki.evaluation.retrieved import RankedPassage, Retrieved, Witness
 from llmwiki.evaluation.running import DEPTH
 from llmwiki.ports import Embedder, Vectors
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.evidence.authority import has_authority
+from llmwiki.retrieval.evidence.details import FamiliesDetail
+from llmwiki.retrieval.evidence.plan_files import PlanLibrary
+from llmwiki.retrieval.evidence.plans import evidence_plan
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.vectors import read_vectors
@@ -48,6 +52,8 @@ class ProductRetriever:
     """With the reranker of the configuration."""
     configuration: Configuration
     collection: Collection
+    plans: PlanLibrary = field(default_factory=PlanLibrary)
+    """By which witnesses are judged, whether or not the configuration uses them."""
 
     def __call__(self, question: str, *, limit: int) -> Retrieved:
         """Return the best passages; a question that cannot be asked comes with its problem."""
@@ -56,7 +62,7 @@ class ProductRetriever:
             context = self._retrieve(question, limit if diversity is None else max(limit, DEPTH))
         except UsageError as error:
             return Retrieved(passages=(), documents=frozenset(), problem=str(error))
-        found = _retrieved(context)
+        found = _retrieved(context, self.plans)
         return found if diversity is None else self._diverse(found, diversity, limit)
 
     def _retrieve(self, question: str, limit: int) -> Context:
@@ -78,7 +84,33 @@ class ProductRetriever:
         return replace(found, passages=chosen, documents=documents)
 
 
-def _retrieved(context: Context) -> Retrieved:
+def _automatic_families(context: Context) -> tuple[str, ...]:
+    return tuple(
+        family.name
+        for event in context.events
+        if isinstance(event.detail, FamiliesDetail)
+        for family in event.detail.families
+        if family.origin != "plan"
+    )
+
+
+def _witnesses(context: Context, plans: PlanLibrary) -> tuple[Witness, ...]:
+    """Judge the passages of the families that plans ask for, whether families are on or off."""
+    return tuple(
+        Witness(
+            family=family.name,
+            authority_met=has_authority(
+                candidate.passage.authority_tier, family.authority, plans.tiers
+            ),
+        )
+        for family in evidence_plan(context.question, plans.plans)
+        if family.authority is not None
+        for candidate in context.ranking
+        if family.is_member(candidate.passage)
+    )
+
+
+def _retrieved(context: Context, plans: PlanLibrary) -> Retrieved:
     ranking = tuple(
         RankedPassage(
             chunk_id=candidate.id,
@@ -91,6 +123,8 @@ def _retrieved(context: Context) -> Retrieved:
     return Retrieved(
         passages=ranking,
         documents=frozenset(passage.document_path for passage in shown),
+        automatic_families=_automatic_families(context),
+        witnesses=_witnesses(context, plans),
         usage=context.usage,
         events=tuple(event.facts() for event in context.events),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from llmwiki.evaluation.configurations import CONFIGURED, Configuration, configure
-from llmwiki.evaluation.measures import COMPLETE, FAMILY_RECALL, RELEVANCE
+from llmwiki.evaluation.measures import COMPLETE, CONTEXT_RECALL, FAMILY_RECALL, RELEVANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,24 +21,61 @@ class Table:
         return tuple(configure(base, name, overrides) for name, overrides in self.rows.items())
 
 
+NO_PLANS = "plans=/nonexistent"
+"""A folder of plans that does not exist has none."""
+
+PLAIN = (
+    "titles.in_question=0",
+    "titles.in_best_passage=0",
+    "feedback.weight=0",
+    "automatic_families=false",
+    NO_PLANS,
+)
+"""Nothing but the tiers and their fusion."""
+
 TABLES: Mapping[str, Table] = {
     "fusion": Table(
         rows={
-            "dense alone": ("weights.lexical=0", "weights.identifiers=0"),
-            "lexical alone": ("weights.dense=0", "weights.identifiers=0"),
-            "rrf": ("fusion=rrf",),
-            "min-max": ("fusion=min-max",),
-            "convex": ("fusion=convex",),
-            "completed-zscore": ("fusion=completed-zscore",),
+            "dense alone": ("weights.lexical=0", "weights.identifiers=0", *PLAIN),
+            "lexical alone": ("weights.dense=0", "weights.identifiers=0", *PLAIN),
+            "rrf": ("fusion=rrf", *PLAIN),
+            "min-max": ("fusion=min-max", *PLAIN),
+            "convex": ("fusion=convex", *PLAIN),
+            "completed-zscore": ("fusion=completed-zscore", *PLAIN),
             CONFIGURED: (),
         },
         reference=CONFIGURED,
         measures=(RELEVANCE[0],),
     ),
+    "parts": Table(
+        rows={
+            "without dense": ("weights.dense=0",),
+            "without lexical": ("weights.lexical=0",),
+            "without identifiers": ("weights.identifiers=0",),
+            "without titles": PLAIN[:2],
+            "without feedback": ("feedback.weight=0",),
+            "without families": ("automatic_families=false", NO_PLANS),
+            CONFIGURED: (),
+        },
+        reference=CONFIGURED,
+        measures=(RELEVANCE[0],),
+    ),
+    "families": Table(
+        rows={
+            "top-k": ("automatic_families=false", NO_PLANS),
+            "MMR .7": ("automatic_families=false", NO_PLANS, "mmr=0.7"),
+            "automatic families": ("automatic_families=true", NO_PLANS),
+            "declared plans": ("automatic_families=false",),
+            "plans and automatic": ("automatic_families=true",),
+        },
+        reference="top-k",
+        measures=(*FAMILY_RECALL.values(), *COMPLETE.values(), RELEVANCE[0]),
+    ),
     "wiki": Table(
         rows={"wiki off": ("wiki=off",), "wiki on": ("wiki=on",)},
         reference="wiki off",
-        measures=(RELEVANCE[0], *FAMILY_RECALL.values(), *COMPLETE.values()),
+        measures=(CONTEXT_RECALL, *FAMILY_RECALL.values(), RELEVANCE[0]),
     ),
 }
-"""What `llmwiki evaluate --table` offers."""
+"""What `llmwiki evaluate --table` offers: fusions; the pipeline without one part at a time; ways to
+a complete context; the wiki beside the passages."""

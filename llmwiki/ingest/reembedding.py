@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine
 from llmwiki.config import RetrievalSettings
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import ConfigurationError
+from llmwiki.ingest.calibration import calibrate
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, embeddings, status
 from llmwiki.store.vector_indexes import refresh_vector_index
@@ -67,7 +68,9 @@ def reembed_collection(
                 break
         embedded += embeddings.embed_missing(engine, collection, embedder, texts)
         progress(collection.name, embedded, max(total, embedded))
-    refresh_vector_index(engine, replace(collection, embedder=identity), exact_below=exact_below)
+    renewed = replace(collection, embedder=identity)
+    refresh_vector_index(engine, renewed, exact_below=exact_below)
+    calibrate(engine, embedder, renewed)
     log.info("reembed.switched", collection=collection.name, embedder=identity.name)
     return ReembedReport(
         before=collection.embedder, now=identity, embedded=embedded, dropped=dropped

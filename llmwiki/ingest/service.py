@@ -12,6 +12,7 @@ from llmwiki.config import IngestSettings, RetrievalSettings
 from llmwiki.domain import Collection
 from llmwiki.errors import DocumentError
 from llmwiki.ingest.application import apply_document
+from llmwiki.ingest.calibration import calibrate
 from llmwiki.ingest.gathering import Gathered, gather
 from llmwiki.ingest.planning import IngestPlan
 from llmwiki.ingest.preparation import PreparedDocument, prepare
@@ -95,10 +96,11 @@ class _Writer:
             connection.commit()
 
     def settle(self, exact_below: int) -> None:
-        """Have searches find what they need: statistics, and the index of the vectors."""
+        """Have searches find what they need: statistics, an index, and what scores mean."""
         if self.written >= WRITES_WORTH_ANALYSING:
             collections.refresh_statistics(self.engine)
         refresh_vector_index(self.engine, self.collection, exact_below=exact_below)
+        calibrate(self.engine, self.embedder, self.collection)
 
 
 def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different thing

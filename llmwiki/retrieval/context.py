@@ -108,6 +108,8 @@ class Selection:
 
     found: tuple[Candidate, ...]
     """The best first."""
+    protected: frozenset[ChunkId] = frozenset()
+    """Those of them that take room before the others: evidence that nothing else gives."""
     anchors: tuple[Anchor, ...] = ()
     pages: tuple[ContextPage, ...] = ()
     led_to: tuple[Candidate, ...] = ()
@@ -128,6 +130,16 @@ class Assembly:
     tokens: int
 
 
+def fitting(found: Sequence[Candidate], *, token_budget: int) -> tuple[Candidate, ...]:
+    """Return the passages that a context of this budget holds, the first in any case."""
+    room = _Room(left=token_budget)
+    return tuple(
+        candidate
+        for place, candidate in enumerate(found)
+        if room.take(candidate.passage.token_count, anyway=place == 0)
+    )
+
+
 def assemble(selection: Selection, *, token_budget: int) -> Assembly:
     """Choose within the budget, and merge passages that stand together in a section.
 
@@ -135,7 +147,7 @@ def assemble(selection: Selection, *, token_budget: int) -> Assembly:
     """
     room = _Room(left=token_budget)
     chosen: dict[ChunkId, Passage] = {}
-    for candidate in selection.found:
+    for candidate in sorted(selection.found, key=lambda each: each.id not in selection.protected):
         if room.take(candidate.passage.token_count, anyway=not chosen):
             chosen[candidate.id] = candidate.passage
     anchors = tuple(anchor for anchor in selection.anchors if room.take(anchor.tokens))

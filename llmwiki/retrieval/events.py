@@ -31,6 +31,7 @@ Step = Literal[
     "reserve",
     "grade",
     "restore",
+    "evidence",
     "context",
     "answer",
 ]

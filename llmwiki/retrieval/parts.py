@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 from llmwiki.config import RerankSettings, RetrievalSettings
 from llmwiki.ports import Clock, Embedder, Reranker
 from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.retrieval.evidence.plan_files import PlanLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +21,5 @@ class Parts:
     rerank: RerankSettings = field(default_factory=RerankSettings)
     reranker: Reranker | None = None
     model: ChatModel | None = None
+    plans: PlanLibrary = field(default_factory=PlanLibrary)
+    """The evidence that known shapes of questions need."""

@@ -1,7 +1,7 @@
 """Gathers candidates: every tier finds, all of them are scored by every tier, and are fused."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlalchemy import Connection
@@ -13,7 +13,7 @@ from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Trace
 from llmwiki.retrieval.fusion import Fusion, TierScores, fuse
 from llmwiki.retrieval.tiers import Tier
-from llmwiki.store.passages import read_passages
+from llmwiki.store.passages import Passage, read_passages
 
 TierName = Literal["dense", "lexical", "identifiers"]
 
@@ -60,6 +60,8 @@ class Pool:
     candidates: tuple[Candidate, ...]
     tiers: tuple[Tier, ...]
     """Those that found something."""
+    scores: tuple[TierScores, ...]
+    """What each of them says of all candidates."""
     fusion: Fusion
     words: QuestionWords
     """The lexemes and the rare identifiers of the question that the corpus has."""
@@ -103,7 +105,36 @@ def find_candidates(
                 "there is nothing to fuse it with" if scores else "no tier found anything",
                 detail=detail,
             )
-    candidates = tuple(
+    return Pool(
+        candidates=_candidates(fusion, read),
+        tiers=tuple(live),
+        scores=tuple(scores),
+        fusion=fusion,
+        words=opened.words,
+    )
+
+
+def score_again(
+    connection: Connection, pool: Pool, tier: Tier, settings: RetrievalSettings
+) -> Pool:
+    """Return the pool with a tier in the place of the one of its name, all candidates rescored."""
+    known = {candidate.id: candidate.passage for candidate in pool.candidates}
+    anew = dict(tier.complete(connection, known))
+    scores = tuple(
+        replace(each, scores=anew) if each.name == tier.name else each for each in pool.scores
+    )
+    fusion = fuse(scores, settings.fusion)
+    return replace(
+        pool,
+        candidates=_candidates(fusion, known),
+        tiers=tuple(tier if each.name == tier.name else each for each in pool.tiers),
+        scores=scores,
+        fusion=fusion,
+    )
+
+
+def _candidates(fusion: Fusion, read: Mapping[ChunkId, Passage]) -> tuple[Candidate, ...]:
+    return tuple(
         Candidate(
             passage=read[fused.chunk_id],
             score=fused.score,
@@ -112,12 +143,6 @@ def find_candidates(
         )
         for fused in fusion.passages
         if fused.chunk_id in read
-    )
-    return Pool(
-        candidates=candidates,
-        tiers=tuple(live),
-        fusion=fusion,
-        words=opened.words,
     )
 
 

@@ -20,16 +20,17 @@ from llmwiki.retrieval.context import (
     ContextDetail,
     Selection,
     assemble,
+    fitting,
 )
-from llmwiki.retrieval.embedding import QuestionVector, embed_question
+from llmwiki.retrieval.embedding import embed_question
 from llmwiki.retrieval.events import Trace
-from llmwiki.retrieval.named_titles import follow_titles
+from llmwiki.retrieval.evidence.service import Restored, restore_families
+from llmwiki.retrieval.evidence_check import has_evidence
+from llmwiki.retrieval.gathering import Asked, Ranked, rank
 from llmwiki.retrieval.parts import Parts
-from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
+from llmwiki.retrieval.pool import judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
-from llmwiki.retrieval.rerank import rerank
 from llmwiki.retrieval.step_back import maybe_step_back
-from llmwiki.retrieval.tier_opening import open_tiers
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
 from llmwiki.store.collections import select_collections
 from llmwiki.store.passages import section_passages
@@ -39,26 +40,21 @@ LED_TO_PER_PAGE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A question on its way."""
-
-    question: str
-    collections: tuple[Collection, ...]
-    route: Route
-    embed_query: str
-    vector: QuestionVector | None
-    trace: Trace
-    wiki: WikiUse
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What was found for it."""
+    """What was found for a question, with what stands beside the passages."""
 
-    pool: Pool
-    ranking: tuple[Candidate, ...]
+    ranked: Ranked
+    restored: Restored
     anchors: tuple[Anchor, ...]
     pages: tuple[ContextPage, ...]
+    is_evidence: bool
+
+    @property
+    def shown(self) -> tuple[Candidate, ...]:
+        """The passages of the context: what is kept, and what stood in its place without it."""
+        flat = self.ranked.flat(len(self.restored.kept))
+        together = {each.id: each for each in (*self.restored.kept, *flat)}
+        return tuple(together.values())
 
 
 def retrieve(
@@ -74,75 +70,89 @@ def retrieve(
 
     Every question that can be asked gets a context, whatever providers do: a step that fails is
     told as an error and the others go on. ``trace`` takes the events, where the caller wants to
-    hear them as they happen. Raises UsageError for a question that is empty or far
-    too long, and where there is no collection; UnknownNameError for names that nothing has.
+    hear them as they happen. Raises UsageError for a question that is empty or far too long, and
+    where there is no collection; UnknownNameError for names that nothing has.
     """
     checked = check_question(question)
     trace = trace or Trace(parts.clock)
-    with parts.engine.connect() as connection:
-        collections = select_collections(connection, name=collection, owners=owners)
-    if not collections:
-        raise UsageError("there is no collection yet; run `llmwiki ingest PATH --collection NAME`")
+    collections = _select(parts, collection, owners)
     route = trace_route(checked, trace)
     embed_query = maybe_step_back(checked, collections, parts, trace) or checked
-    asked = _Asked(
+    asked = Asked(
         question=checked,
         collections=collections,
-        route=route,
         embed_query=embed_query,
         vector=embed_question(embed_query, collections, parts.embedder, trace),
         trace=trace,
-        wiki=wiki,
     )
+    ranked = rank(asked, parts)
     with parts.engine.connect() as connection:
-        pool = _gather(connection, asked, parts)
-    ranking = rerank(
-        checked,
-        follow_titles(checked, pool.candidates, parts.settings, trace),
-        top_n=parts.settings.limit,
-        words=pool.words,
-        parts=parts,
-        trace=trace,
-    )
-    with parts.engine.connect() as connection:
-        found = _Found(
-            pool=pool,
-            ranking=ranking,
-            anchors=find_anchors(connection, collections, route, trace),
-            pages=_pages(connection, asked, pool, parts),
-        )
+        found = _complete(connection, asked, ranked, parts, route, wiki)
         assembly = _assemble(connection, asked, found, parts)
-    return _context(asked, found, assembly)
-
-
-def _gather(connection: Connection, asked: _Asked, parts: Parts) -> Pool:
-    tiers = open_tiers(
-        connection,
-        asked.collections,
-        asked.question,
-        asked.vector,
-        exact_below=parts.settings.exact_below,
+    return Context(
+        question=checked,
+        route=route,
+        embed_query=embed_query,
+        rerank_query=checked,
+        ranking=found.restored.kept,
+        blocks=assembly.blocks,
+        pages=assembly.pages,
+        anchors=assembly.anchors,
+        has_evidence=found.is_evidence,
+        missing_families=found.restored.missing,
+        tokens=assembly.tokens,
+        events=trace.events,
     )
-    return find_candidates(connection, tiers, parts.settings, asked.trace)
 
 
-def _pages(
-    connection: Connection, asked: _Asked, pool: Pool, parts: Parts
-) -> tuple[ContextPage, ...]:
+def _select(parts: Parts, name: str | None, owners: Sequence[str] | None) -> tuple[Collection, ...]:
+    with parts.engine.connect() as connection:
+        collections = select_collections(connection, name=name, owners=owners)
+    if not collections:
+        raise UsageError("there is no collection yet; run `llmwiki ingest PATH --collection NAME`")
+    return collections
+
+
+def _complete(
+    connection: Connection,
+    asked: Asked,
+    ranked: Ranked,
+    parts: Parts,
+    route: Route,
+    wiki: WikiUse,
+) -> _Found:
+    """Restore evidence that the budget would cut, and find what stands beside the passages."""
+    settings = parts.settings
+    kept = ranked.graded.reserved.kept
+    restored = restore_families(
+        ranked.graded, fitting(kept, token_budget=settings.token_budget), asked.trace
+    )
     vector = None if asked.vector is None else asked.vector.values
-    question = PageQuestion(vector=vector, weights=pool.words.lexemes)
-    return find_pages(
-        connection, asked.collections, question, parts.settings, asked.wiki, asked.trace
+    question = PageQuestion(vector=vector, weights=ranked.pool.words.lexemes)
+    return _Found(
+        ranked=ranked,
+        restored=restored,
+        anchors=find_anchors(connection, asked.collections, route, asked.trace),
+        pages=find_pages(connection, asked.collections, question, settings, wiki, asked.trace),
+        is_evidence=has_evidence(
+            connection,
+            asked.question,
+            restored.kept,
+            ranked.pool,
+            asked.collections,
+            asked.trace,
+        ),
     )
 
 
-def _assemble(connection: Connection, asked: _Asked, found: _Found, parts: Parts) -> Assembly:
+def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts) -> Assembly:
     budget = parts.settings.token_budget
     with asked.trace.step("context") as step:
-        sections = {candidate.passage.section_id for candidate in found.ranking[:SURROUNDED]}
+        sections = {candidate.passage.section_id for candidate in found.shown[:SURROUNDED]}
         assembly = assemble(
             Selection(
-                found=found.ranking,
+                found=found.shown,
+                protected=found.ranked.graded.protected,
                 anchors=found.anchors,
                 pages=found.pages,
                 led_to=_led_to(connection, found),
@@ -166,31 +176,15 @@ def _assemble(connection: Connection, asked: _Asked, found: _Found, parts: Parts
 
 
 def _led_to(connection: Connection, found: _Found) -> tuple[Candidate, ...]:
-    """Follow the pages down to passages that no tier brought into the ranking."""
-    ranked = {candidate.id for candidate in found.ranking}
-    pooled = {candidate.id: candidate for candidate in found.pool.candidates}
+    """Follow the pages down to passages that no tier brought into the context."""
+    shown = {candidate.id for candidate in found.shown}
+    pool = found.ranked.pool
+    pooled = {candidate.id: candidate for candidate in pool.candidates}
     led_to: dict[ChunkId, Candidate] = {}
     for page in found.pages:
-        cited = [chunk_id for chunk_id in page.cited if chunk_id not in ranked]
+        cited = [chunk_id for chunk_id in page.cited if chunk_id not in shown]
         known = [pooled[chunk_id] for chunk_id in cited if chunk_id in pooled]
-        others = judge_others(connection, found.pool, cited)
+        others = judge_others(connection, pool, cited)
         best = sorted((*known, *others), key=lambda each: (-each.score, each.id))
         led_to |= {candidate.id: candidate for candidate in best[:LED_TO_PER_PAGE]}
     return tuple(led_to.values())
-
-
-def _context(asked: _Asked, found: _Found, assembly: Assembly) -> Context:
-    return Context(
-        question=asked.question,
-        route=asked.route,
-        embed_query=asked.embed_query,
-        rerank_query=asked.question,
-        ranking=found.ranking,
-        blocks=assembly.blocks,
-        pages=assembly.pages,
-        anchors=assembly.anchors,
-        has_evidence=bool(found.ranking),
-        missing_families=(),
-        tokens=assembly.tokens,
-        events=asked.trace.events,
-    )

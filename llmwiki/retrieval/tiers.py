@@ -6,7 +6,6 @@ A tier works over one collection or several.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import log
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +18,7 @@ from llmwiki.store import search_identifiers, search_vectors, search_words
 from llmwiki.store.scored import Scored
 from llmwiki.store.search_words import WeightedTerm, WordQuery
 from llmwiki.store.vector_indexes import VectorIndex, find_vector_index
-from llmwiki.store.word_statistics import Extent, Term, question_terms
+from llmwiki.store.word_statistics import Extent, Term, question_terms, rarity
 from llmwiki.text.identifiers import find_identifiers
 
 CANDIDATE_BUDGET = 12_000
@@ -216,11 +215,6 @@ def identifier_tier(
     return IdentifierTier(
         collections=collections, weights=weights, frequencies=frequencies, passages=passages
     )
-
-
-def rarity(passages: int, frequency: int) -> float:
-    """Return the inverse document frequency of BM25 (Robertson and Zaragoza 2009), above zero."""
-    return log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
 
 
 def candidate_terms(terms: Sequence[Term], budget: int) -> tuple[Term, ...]:

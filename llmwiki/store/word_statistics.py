@@ -6,10 +6,11 @@ path that changes passages keeps them right.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log
 
 from sqlalchemy import Connection, text
 
-from llmwiki.domain import Collection, CollectionId
+from llmwiki.domain import ChunkId, Collection, CollectionId
 from llmwiki.text.lexemes import separate_words
 
 
@@ -57,6 +58,33 @@ ORDER BY asked.lexeme COLLATE "C"
 """
 
 
+_HELD = """
+SELECT c.id, held.lexeme, cardinality(held.positions) AS occurrences
+FROM chunk c CROSS JOIN LATERAL unnest(c.lexemes) AS held(lexeme, positions, weights)
+WHERE c.id = ANY(:ids)
+ORDER BY c.id, held.lexeme COLLATE "C"
+"""
+
+_FREQUENCIES = """
+SELECT lexeme, sum(frequency)::bigint AS frequency FROM term
+WHERE collection_id = ANY(:collections) AND lexeme = ANY(CAST(:lexemes AS text[]))
+GROUP BY lexeme
+"""
+
+
+_SENTENCES = """
+SELECT asked.place, held.lexeme, coalesce(t.frequency, 0) AS frequency
+FROM unnest(CAST(:sentences AS text[])) WITH ORDINALITY AS asked(sentence, place)
+CROSS JOIN LATERAL unnest(to_tsvector(CAST(:config AS regconfig), asked.sentence)) AS held
+LEFT JOIN term t ON t.collection_id = :collection AND t.lexeme = held.lexeme COLLATE "C"
+"""
+
+
+def rarity(passages: int, frequency: int) -> float:
+    """Return the inverse document frequency of BM25 (Robertson and Zaragoza 2009), above zero."""
+    return log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
+
+
 def read_extents(
     connection: Connection, collections: Iterable[Collection]
 ) -> dict[CollectionId, Extent]:
@@ -89,3 +117,42 @@ def question_terms(
         Term(lexeme=row.lexeme, occurrences=row.occurrences, frequency=row.frequency or 0)
         for row in rows
     ]
+
+
+def passage_lexemes(
+    connection: Connection, ids: Iterable[ChunkId]
+) -> dict[ChunkId, dict[str, int]]:
+    """Return the lexemes of each passage with their occurrences."""
+    held: dict[ChunkId, dict[str, int]] = {}
+    for row in connection.execute(text(_HELD), {"ids": list(ids)}):
+        held.setdefault(ChunkId(row.id), {})[row.lexeme] = row.occurrences
+    return held
+
+
+def lexeme_frequencies(
+    connection: Connection, collections: Iterable[Collection], lexemes: Sequence[str]
+) -> dict[str, int]:
+    """Return how many passages hold each of the lexemes; one that none holds is left out."""
+    rows = connection.execute(
+        text(_FREQUENCIES),
+        {"collections": [collection.id for collection in collections], "lexemes": list(lexemes)},
+    )
+    return {row.lexeme: row.frequency for row in rows}
+
+
+def sentence_terms(
+    connection: Connection, collection: Collection, sentences: Sequence[str]
+) -> list[dict[str, int]]:
+    """Return the lexemes of each sentence with the number of passages that hold them."""
+    terms: list[dict[str, int]] = [{} for _ in sentences]
+    rows = connection.execute(
+        text(_SENTENCES),
+        {
+            "collection": collection.id,
+            "config": collection.text_search_config,
+            "sentences": [separate_words(sentence) for sentence in sentences],
+        },
+    )
+    for row in rows:
+        terms[row.place - 1][row.lexeme] = row.frequency
+    return terms

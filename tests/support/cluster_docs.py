@@ -94,13 +94,13 @@ CLUSTER_DOCS = {
     ),
     SERVICE_ACCOUNT_PATH: _page(
         "Service accounts",
-        "Every process in the cluster acts on behalf of an account that is no person's. The "
+        "A ServiceAccount is the identity under which processes talk to the API server. The "
         "kubelet projects a short-lived token for it, which the API server verifies.\n\n"
         "## Automatic mounting\n\nSet `automountServiceAccountToken: false` where none is used.",
     ),
     "concepts/rbac.md": _page(
         "Roles and bindings",
-        "A Role lists permissions, and a RoleBinding grants these permissions to a workload or "
+        "RBAC grants by role: a Role lists permissions, and a RoleBinding grants these permissions to a workload or "
         "a person. Grant the permissions that a workload needs and no more: least privilege.",
         family="access-control",
     ),

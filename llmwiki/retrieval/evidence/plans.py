@@ -101,10 +101,16 @@ class PlannedFamily:
             attributes=passage.attributes,
         ) and self.match.holds_headings(passage.breadcrumb)
 
+    def admits(self, passage: Passage, tiers: Sequence[str]) -> bool:
+        """Tell whether the passage has the authority and the version that the family asks for."""
+        return self.admits_document(
+            authority_tier=passage.authority_tier, version=passage.version, tiers=tiers
+        )
+
     def admits_document(
         self, *, authority_tier: str | None, version: str | None, tiers: Sequence[str]
     ) -> bool:
-        """Tell whether a document has the authority and the version that the family asks for."""
+        """Tell whether a document has them; an unknown one has not."""
         return has_authority(authority_tier, self.authority, tiers) and (
             self.version is None or self.version.allows(version)
         )

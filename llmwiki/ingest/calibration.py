@@ -1,0 +1,131 @@
+"""Measures, after an ingest, what scores mean in the collection. No judged question is needed.
+
+Costs the embedding of fifty questions and of one sentence for each of 200 passages, once, and
+again only when the corpus has grown or shrunk by a third, or is embedded anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from statistics import median, quantiles
+
+import numpy as np
+import structlog
+from sqlalchemy import Connection, Engine
+
+from llmwiki.domain import ChunkId, Collection
+from llmwiki.errors import ProviderError
+from llmwiki.ingest.foreign_questions import FOREIGN_QUESTIONS
+from llmwiki.ports import Embedder, Vectors
+from llmwiki.store.calibrations import (
+    Calibration,
+    SampledPassage,
+    read_calibration,
+    sample_passages,
+    write_calibration,
+)
+from llmwiki.store.vectors import read_vectors
+from llmwiki.store.word_statistics import rarity, read_extents, sentence_terms
+
+log = structlog.get_logger()
+
+SAMPLE = 200
+GROWTH = 1.33
+"""A corpus that grew or shrank by less is measured as it was."""
+PAIRS_PER_SENTENCE = 5
+FEWEST_PAIRS = 100
+"""With fewer random pairs their percentiles say nothing, and the usual ones are taken."""
+USUAL_OVERLAPS = (0.15, 0.35)
+"""The 90th and 99th percentile of HotpotQA and of the Claude documentation, about."""
+SENTENCE_WORDS = 25
+FEWEST_WORDS = 4
+
+
+def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> bool:
+    """Measure the figures of the collection where they are missing or outgrown.
+
+    Returns whether they were measured. An embedder that fails leaves them as they are; the
+    ingest that they belong to is whole without them.
+    """
+    with engine.connect() as connection:
+        passages = read_extents(connection, [collection])[collection.id].passages
+        known = read_calibration(connection, collection)
+        if not passages or (known is not None and _still_holds(known, passages)):
+            return False
+        sample = sample_passages(connection, collection, limit=SAMPLE)
+        vectors = read_vectors(connection, collection, [each.id for each in sample])
+        sentences = {each.id: first_sentence(each.text) for each in sample if each.id in vectors}
+        overlaps = _random_overlaps(connection, collection, sample, sentences, passages)
+    try:
+        foreign = embedder.embed(FOREIGN_QUESTIONS)
+        own = embedder.embed(list(sentences.values()))
+    except ProviderError as error:
+        log.warning("ingest.calibration.failed", collection=collection.name, error=str(error))
+        return False
+    if not vectors:
+        return False
+    matrix = np.stack([vectors[chunk_id] for chunk_id in sentences])
+    common, rare = _percentiles(overlaps)
+    calibration = Calibration(
+        embedder=collection.embedder.name,
+        passages=passages,
+        foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
+        own_closeness=round(_own_closeness(matrix, own, foreign), 4),
+        common_overlap=round(common, 4),
+        rare_overlap=round(rare, 4),
+    )
+    with engine.connect() as connection:
+        write_calibration(connection, collection, calibration)
+        connection.commit()
+    log.info("ingest.calibrated", collection=collection.name, sample=len(sentences))
+    return True
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of some length, cut to that of a question."""
+    for line in text.replace(". ", ".\n").splitlines():
+        words = line.split()
+        if len(words) >= FEWEST_WORDS:
+            return " ".join(words[:SENTENCE_WORDS])
+    return " ".join(text.split()[:SENTENCE_WORDS])
+
+
+def _still_holds(known: Calibration, passages: int) -> bool:
+    return known.passages / GROWTH < passages < known.passages * GROWTH
+
+
+def _own_closeness(passages: Vectors, sentences: Vectors, foreign: Vectors) -> float:
+    zero = float((foreign @ passages.T).mean())
+    cosines = (passages * sentences).sum(axis=1)
+    return median(max(0.0, (float(cosine) - zero) / (1 - zero)) for cosine in cosines)
+
+
+def _random_overlaps(
+    connection: Connection,
+    collection: Collection,
+    sample: Sequence[SampledPassage],
+    sentences: Mapping[ChunkId, str],
+    passages: int,
+) -> list[float]:
+    """Return how much of each sentence's words passages of other documents hold."""
+    overlaps: list[float] = []
+    asked = sentence_terms(connection, collection, list(sentences.values()))
+    terms = dict(zip(sentences, asked, strict=True))
+    for place, each in enumerate(sample):
+        weights = {
+            lexeme: rarity(passages, frequency)
+            for lexeme, frequency in terms.get(each.id, {}).items()
+        }
+        total = sum(weights.values())
+        rest = (*sample[place + 1 :], *sample[:place])
+        others = (other for other in rest if other.document_id != each.document_id)
+        for other in islice(others, PAIRS_PER_SENTENCE if total else 0):
+            held = sum(weight for lexeme, weight in weights.items() if lexeme in other.lexemes)
+            overlaps.append(held / total)
+    return overlaps
+
+
+def _percentiles(overlaps: Sequence[float]) -> tuple[float, float]:
+    if len(overlaps) < FEWEST_PAIRS:
+        return USUAL_OVERLAPS
+    cuts = quantiles(overlaps, n=100)
+    return cuts[89], cuts[98]
