@@ -87,6 +87,7 @@ def _parts(app: App, configuration: Configuration, *, spend: bool) -> Parts:
         app.retrieval,
         embedder=RememberingEmbedder(app.retrieval.embedder),
         settings=configuration.retrieval,
+        plans=open_plans(configuration.retrieval),
         rerank=configuration.rerank,
         reranker=reranking.reranker,
         model=app.retrieval.model if spend else None,

@@ -8,7 +8,7 @@ from llmwiki.errors import UsageError
 from llmwiki.evaluation.configurations import Configuration
 from llmwiki.evaluation.diversity import choose_diverse
 from llmwiki.evaluation.retrieved import RankedPassage, Retrieved, Witness
-from llmwiki.evaluation.running import DEPTH
+from llmwiki.evaluation.running import CONTEXT_SIZES, DEPTH
 from llmwiki.ports import Embedder, Vectors
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.evidence.authority import has_authority
@@ -18,6 +18,9 @@ from llmwiki.retrieval.evidence.plans import evidence_plan
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.vectors import read_vectors
+
+NO_BUDGET = 1_000_000
+"""Tokens. A ranking deeper than any context is for measuring, and nobody has to read it."""
 
 
 class RememberingEmbedder:
@@ -66,7 +69,10 @@ class ProductRetriever:
         return found if diversity is None else self._diverse(found, diversity, limit)
 
     def _retrieve(self, question: str, limit: int) -> Context:
-        settings = self.configuration.retrieval.model_copy(update={"limit": limit})
+        update = {"limit": limit}
+        if limit > max(CONTEXT_SIZES):
+            update["token_budget"] = NO_BUDGET
+        settings = self.configuration.retrieval.model_copy(update=update)
         return retrieve(
             replace(self.parts, settings=settings),
             question,

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.evaluation.configurations import Configuration, configure
 from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
+from llmwiki.evaluation.tables import NO_PLANS
 from llmwiki.ports import Vectors
 from llmwiki.providers.hashing_embedder import HashingEmbedder
+from llmwiki.retrieval.evidence.plan_files import load_plans
 from llmwiki.retrieval.parts import Parts
 from llmwiki.store.vectors import read_vectors
 from tests.providers.conftest import FakeClock
@@ -19,6 +22,19 @@ FILES = {
     f"{topic}.md": f"# {topic.title()}\n\n{prose(topic)}\n"
     for topic in ("backup", "alert", "probe")
 }
+PLAN = """\
+name: backup
+when: [[backup]]
+families:
+  - name: policy
+    match: {source: backup.md}
+    authority: official
+  - name: alarm
+    match: {source: alert.md}
+    authority: official
+  - name: anything
+    match: {source: "*.md"}
+"""
 
 
 class CountingEmbedder:
@@ -111,6 +127,30 @@ def test_a_question_is_embedded_once_for_all_its_contexts(
         for limit in (10, 4, 50):
             ask(question, limit=limit)
     assert embedder.asked == [("What of the backup?",), ("What of the alert?",)]
+
+
+def test_witnesses_are_judged_by_the_plans_whether_or_not_they_are_used(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    plans = tmp_path / "plans"
+    plans.mkdir()
+    (plans / "backup.yaml").write_text(PLAN)
+    official = f"---\nauthority_tier: official\n---\n{FILES['backup.md']}"
+    wiki.folder.joinpath("docs").mkdir()
+    wiki.folder = wiki.folder / "docs"
+    wiki.ingest({**FILES, "backup.md": official})
+    assert wiki.collection is not None
+    ask = ProductRetriever(
+        parts=Parts(engine=wiki.engine, embedder=HashingEmbedder(), clock=FakeClock()),
+        configuration=configure(CONFIGURED, "plain", [NO_PLANS]),
+        collection=wiki.collection,
+        plans=load_plans(plans),
+    )
+    found = ask("Which backup keeps its value?", limit=12)
+    assert {witness.family for witness in found.witnesses} == {"policy", "alarm"}
+    for witness in found.witnesses:
+        assert witness.authority_met == (witness.family == "policy")
+    assert ask("Which probe keeps its value?", limit=12).witnesses == ()
 
 
 def test_vectors_are_read_in_the_space_of_the_collection(
