@@ -11,6 +11,7 @@ from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.evidence.service import (
     Evidence,
+    EvidenceLevels,
     Graded,
     find_families,
     grade_families,
@@ -23,6 +24,7 @@ from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
 from llmwiki.retrieval.rerank import rerank
 from llmwiki.retrieval.tier_opening import open_tiers
+from llmwiki.store.calibrations import read_calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,8 @@ def rank(asked: Asked, parts: Parts) -> Ranked:
         judge = _judge(connection, pool)
         limit = parts.settings.limit
         reserved = reserve_places(connection, evidence, order, judge, limit, asked.trace)
-        graded = grade_families(connection, reserved, parts, asked.trace)
+        levels = _levels(connection, asked.collections)
+        graded = grade_families(connection, reserved, parts, asked.trace, levels=levels)
     return Ranked(pool=pool, order=order, graded=graded)
 
 
@@ -99,6 +102,18 @@ def _complete(connection: Connection, pool: Pool, asked: Asked, parts: Parts) ->
         trace=asked.trace,
     )
     return rescue_families(connection, evidence, _judge(connection, pool), parts, asked.trace)
+
+
+def _levels(connection: Connection, collections: Sequence[Collection]) -> EvidenceLevels | None:
+    """Return from where evidence is good in these corpora, as far as it was measured."""
+    measured = [read_calibration(connection, collection) for collection in collections]
+    known = [each for each in measured if each is not None]
+    if not known:
+        return None
+    return EvidenceLevels(
+        ambiguous=max(each.common_overlap for each in known),
+        ok=max(each.rare_overlap for each in known),
+    )
 
 
 def _judge(
