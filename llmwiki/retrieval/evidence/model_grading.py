@@ -7,7 +7,7 @@ that can be used, the free grades stand, and the event says why.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -139,12 +139,12 @@ def read_grades(text: str, count: int) -> dict[int, Grade]:
         if not isinstance(graded, list):
             continue
         labels = {f"f{number}": number - 1 for number in range(1, count + 1)}
-        pairs = [
-            (labels[each["family"]], each["grade"])
+        pairs: list[tuple[int, Grade]] = [
+            (labels[family], cast("Grade", grade))
             for each in graded
             if isinstance(each, dict)
-            and each.get("family") in labels
-            and each.get("grade") in _GRADES
+            and (family := str(each.get("family"))) in labels
+            and (grade := each.get("grade")) in _GRADES
         ]
         if len(pairs) == count == len(dict(pairs)):
             return dict(pairs)
@@ -199,7 +199,7 @@ def _kept(parts: Parts, key: str, count: int) -> dict[int, Grade] | None:
     grades = value.get("grades") if value else None
     if not isinstance(grades, list) or len(grades) != count:
         return None
-    return {place: grade for place, grade in enumerate(grades) if grade in _GRADES}
+    return dict(enumerate(grades)) if all(grade in _GRADES for grade in grades) else None
 
 
 def _keep(parts: Parts, key: str, grades: Mapping[int, Grade]) -> None:
