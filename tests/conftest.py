@@ -28,6 +28,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="folder of git bundles, for the tests marked corpora(name)",
     )
     parser.addoption(
+        "--rewrite-transcripts",
+        action="store_true",
+        help="write the golden transcripts anew, to be read before they are committed",
+    )
+    parser.addoption(
         "--datasets", metavar="PATH", type=Path, help="folder of question sets with judgments"
     )
 
