@@ -45,10 +45,13 @@ class Ranked:
     pool: Pool
     order: tuple[Candidate, ...]
     graded: Graded
+    limit: int
 
-    def flat(self, limit: int) -> tuple[Candidate, ...]:
-        """Return the best passages as they would be without families."""
-        return self.order[:limit]
+    @property
+    def flat(self) -> tuple[Candidate, ...]:
+        """The best passages as they would be without families."""
+        found = {candidate.id for candidate in self.pool.candidates}
+        return tuple(each for each in self.order if each.id in found)[: self.limit]
 
 
 def rank(asked: Asked, parts: Parts) -> Ranked:
@@ -73,7 +76,7 @@ def rank(asked: Asked, parts: Parts) -> Ranked:
         reserved = reserve_places(connection, evidence, order, judge, limit, asked.trace)
         levels = _levels(connection, asked.collections)
         graded = grade_families(connection, reserved, parts, asked.trace, levels=levels)
-    return Ranked(pool=pool, order=order, graded=graded)
+    return Ranked(pool=pool, order=order, graded=graded, limit=limit)
 
 
 def _search(connection: Connection, asked: Asked, parts: Parts) -> Pool:

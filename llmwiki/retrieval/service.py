@@ -51,9 +51,8 @@ class _Found:
 
     @property
     def shown(self) -> tuple[Candidate, ...]:
-        """The passages of the context: what is kept, and what stood in its place without it."""
-        flat = self.ranked.flat(len(self.restored.kept))
-        together = {each.id: each for each in (*self.restored.kept, *flat)}
+        """The passages of the context: what is kept, and what would be without families."""
+        together = {each.id: each for each in (*self.restored.kept, *self.ranked.flat)}
         return tuple(together.values())
 
 
