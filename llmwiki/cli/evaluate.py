@@ -16,6 +16,7 @@ from llmwiki.errors import UsageError
 from llmwiki.evaluation.configurations import CONFIGURED, Configuration, configure
 from llmwiki.evaluation.corpus import OWNER, problems_of
 from llmwiki.evaluation.dataset import Dataset
+from llmwiki.evaluation.extras import require_libraries
 from llmwiki.evaluation.gate import missed, read_minimum, require_known
 from llmwiki.evaluation.measures import MEASURES
 from llmwiki.evaluation.reading import read_dataset
@@ -136,6 +137,7 @@ def command(
     """
 
     def work(app: App) -> int:
+        require_libraries(plots=report is not None)
         read = _read(datasets, ordinary or [], with_corpus=collection is None)
         wanted = tuple(read_minimum(text) for text in minimums or [])
         require_known(wanted, [dataset.name for dataset in read])

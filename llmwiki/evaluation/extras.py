@@ -8,6 +8,12 @@ from llmwiki.errors import ConfigurationError
 EXTRA = "llmwiki-compiler[evaluation]"
 
 
+def require_libraries(*, plots: bool) -> None:
+    """Find out before hours are spent. Raises ConfigurationError that says what to install."""
+    for module in ("ir_measures", "pyndeval", *(["matplotlib"] if plots else [])):
+        require(module)
+
+
 def require(module: str) -> Any:  # noqa: ANN401 - a module
     """Import a library of the extra. Raises ConfigurationError that says what to install."""
     try:

@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,17 @@ def test_what_cannot_be_asked_is_told_before_anything_is_run(
     assert outcome.code == 2
     assert told in outcome.stderr
     assert outcome.stdout == ""
+
+
+def test_a_library_that_is_missing_is_told_before_anything_is_run(
+    command: Command, small: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert command("evaluate", small).code == 0
+    outcome = command("evaluate", small, "--report", str(tmp_path / "report"))
+    assert outcome.code == 2
+    assert "needs matplotlib, which is not installed" in outcome.stderr
+    assert not (tmp_path / "report").exists()
 
 
 def test_two_datasets_of_one_name_are_refused(

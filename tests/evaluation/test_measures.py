@@ -1,4 +1,4 @@
-import importlib
+import sys
 from math import log2
 from statistics import fmean
 
@@ -132,10 +132,7 @@ def test_a_summary_leaves_out_what_is_undefined() -> None:
 
 
 def test_without_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'llmwiki-compiler\[evaluation\]'"):
         values_of("nDCG@10", ["a"])
 
