@@ -70,7 +70,8 @@ def _print(answer: Answer) -> None:
 def _nearest(answer: Answer) -> str:
     if not answer.context.blocks:
         return "No passage was found."
-    return f"The nearest passage is {answer.context.blocks[0].citation}, which does not answer."
+    nearest = answer.context.blocks[0].citation
+    return f"The nearest passage is {nearest}; `llmwiki search` shows what else comes near."
 
 
 def _print_statements(answer: Answer) -> None:
