@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from jobs import exit_codes, nightly
 from jobs.runner import LEASE
 from jobs.scheduler import parse_schedule
-from llmwiki import bootstrap
+from llmwiki.bootstrap import opening
 from llmwiki.cli.output import moment, span
 from llmwiki.config import BudgetSettings, Settings
 from llmwiki.domain import BudgetState, Collection
@@ -82,7 +82,7 @@ def check_text(engine: Engine) -> Iterator[Check]:
 
 def check_embedder(settings: Settings) -> Iterator[Check]:
     """Open the embedder; one that is offline embeds a word, a service is not called."""
-    embedder = bootstrap.open_embedder(settings, _NoCalls(), SystemClock())
+    embedder = opening.open_embedder(settings, _NoCalls(), SystemClock())
     if settings.embedder.provider == "openai":
         address = settings.embedder.base_url or "the provider's own address"
         detail = f"openai:{settings.embedder.model} at {address} (not called)"
@@ -94,7 +94,7 @@ def check_embedder(settings: Settings) -> Iterator[Check]:
 
 def check_generator(settings: Settings) -> Iterator[Check]:
     """Open the generator; a service is not called."""
-    generator = bootstrap.open_generator(settings, _NoCalls(), SystemClock()).identity
+    generator = opening.open_generator(settings, _NoCalls(), SystemClock()).identity
     detail = (
         "extractive: drafts of verbatim sentences, which cost no call"
         if generator.kind == "extractive"
@@ -106,7 +106,7 @@ def check_generator(settings: Settings) -> Iterator[Check]:
 def check_reranker(settings: Settings) -> Iterator[Check]:
     """Open the reranker, which scores a pair if it is offline; a service is not called."""
     chosen = settings.rerank
-    reranker = bootstrap.open_reranker(settings, _NoCalls(), SystemClock())
+    reranker = opening.open_reranker(settings, _NoCalls(), SystemClock())
     if reranker is None:
         detail = "none: the fused order, which costs no call"
     elif reranker.identity.method == "cross-encoder":
@@ -172,7 +172,7 @@ def check_collections(settings: Settings, collections: Sequence[Collection]) -> 
     if settings.embedder.provider == "openai":
         configured = f"openai:{settings.embedder.model}"
     else:
-        configured = bootstrap.open_embedder(settings, _NoCalls(), SystemClock()).identity.name
+        configured = opening.open_embedder(settings, _NoCalls(), SystemClock()).identity.name
     for collection in collections:
         detail = f"{collection.owner}/{collection.name} is embedded with {collection.embedder.name}"
         if collection.embedder.name == configured:

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.retrieval.tiers import LexicalTier, candidate_terms, lexical_tier, rarity
+from llmwiki.retrieval.tiers import LexicalTier, candidate_terms, lexical_tier
 from llmwiki.store.search_words import LENGTH_WEIGHT, TERM_SATURATION
-from llmwiki.store.word_statistics import Term, read_extents
+from llmwiki.store.word_statistics import Term, rarity, read_extents
 from tests.retrieval.conftest import DOCUMENTS, Ingest
 
 
