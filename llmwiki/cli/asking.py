@@ -67,7 +67,10 @@ def event_line(event: Event) -> str:
 
 def _fact(value: object) -> str:
     if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
+        return ",".join(map(_fact, value))
+    if isinstance(value, dict):
+        # What it is about, and the first thing that is said of it.
+        return ":".join(map(_fact, list(value.values())[:2]))
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 

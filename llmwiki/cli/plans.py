@@ -10,13 +10,25 @@ from sqlalchemy import Connection
 from jobs import exit_codes
 from jobs.entry import CollectionOption, JsonOption, OwnerOption
 from llmwiki.bootstrap import App
+from llmwiki.cli.asking import QuestionArgument, TraceOption, open_trace
 from llmwiki.cli.output import print_json, print_line, print_problem, run
+from llmwiki.cli.plan_trial import Trial
+from llmwiki.cli.selection import (
+    AskedCollectionOption,
+    AskedOwnersOption,
+    OneCollectionOption,
+    OneOwnerOption,
+    select_one,
+)
 from llmwiki.config import Settings, load_settings
 from llmwiki.errors import ConfigurationError
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans, plans_folder
 from llmwiki.retrieval.evidence.plan_lint import Corpus, PlanFinding, check_corpus, check_files
+from llmwiki.retrieval.evidence.suggestions import suggest_plans
+from llmwiki.retrieval.service import retrieve
 from llmwiki.store.collections import select_collections
 from llmwiki.store.family_search import document_places, section_places
+from llmwiki.store.plan_sources import linked_topics, topic_places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,6 +63,58 @@ def lint_command(
 
     if files:
         raise typer.Exit(_lint_files(as_json=as_json))
+    run(work)
+
+
+@app.command("test")
+def try_command(
+    question: QuestionArgument,
+    *,
+    collection: AskedCollectionOption = None,
+    owner: AskedOwnersOption = None,
+    trace: TraceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a question, and tell its families, their witnesses, what was rescued and is missing."""
+
+    def work(app: App) -> int:
+        context = retrieve(
+            app.retrieval,
+            question,
+            owners=owner,
+            collection=collection,
+            trace=open_trace(app, shown=trace),
+        )
+        trial = Trial(context)
+        if as_json:
+            print_json(**trial.facts())
+        else:
+            for problem in trial.problems():
+                print_problem(problem)
+            for line in trial.lines():
+                print_line(line)
+        return exit_codes.DONE
+
+    run(work)
+
+
+@app.command("suggest")
+def suggest_command(
+    *, collection: OneCollectionOption = None, owner: OneOwnerOption = None
+) -> None:
+    """Print drafts of plans as YAML, from the table of contents and the wiki's links."""
+
+    def work(app: App) -> int:
+        with app.engine.connect() as connection:
+            chosen = select_one(connection, collection, owner)
+            topics = topic_places(connection, chosen)
+            suggested = suggest_plans(topics, linked_topics(connection, [chosen]))
+        if suggested:
+            print_line(suggested.rstrip("\n"))
+        else:
+            print_problem("no topics of one folder are linked; there is nothing to suggest")
+        return exit_codes.DONE
+
     run(work)
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.support.cluster_docs import CLUSTER_DOCS, PLAN
+from tests.support.cluster_docs import CLUSTER_DOCS, PLAN, QUESTION, SERVICE_ACCOUNT_PATH
 from tests.support.wiki import write_tree
 
 
@@ -78,3 +78,66 @@ def test_a_configuration_that_is_broken_ends_the_lint_of_files(
     outcome = bare_command("plans", "lint", "--files")
     assert outcome.code == 2
     assert "retrival" in outcome.stderr
+
+
+@pytest.mark.usefixtures("cluster", "plans")
+def test_a_question_is_told_with_its_families_and_witnesses(command: Command) -> None:
+    command.set(RETRIEVAL__LIMIT="4")
+    outcome = command("plans", "test", QUESTION)
+    assert outcome.code == 0
+    lines = outcome.stdout.splitlines()
+    assert lines[0].startswith("Secret (plan workload-identity, required): ok")
+    at = next(n for n, line in enumerate(lines) if line.startswith("ServiceAccount"))
+    assert lines[at + 1] == f"  {SERVICE_ACCOUNT_PATH} (official, 1.31, brought in)"
+    assert not any(line.startswith("missing") for line in lines)
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_missing_family_is_told(command: Command, tmp_path: Path) -> None:
+    rest = {path: text for path, text in CLUSTER_DOCS.items() if path != SERVICE_ACCOUNT_PATH}
+    write_tree(tmp_path / "docs", rest)
+    assert command("ingest", str(tmp_path / "docs"), "--collection", "cluster").code == 0
+    assert command("plans", "test", QUESTION).stdout.splitlines()[-1] == "missing: ServiceAccount"
+    document = command("plans", "test", QUESTION, "--json").document
+    assert document["missing"] == ["ServiceAccount"]
+    families = {family["name"]: family for family in document["families"]}
+    assert families["ServiceAccount"]["witnesses"] == []
+    assert families["ServiceAccount"]["rescued"] == 0
+    assert families["RBAC"]["grade"] == "ok"
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_broken_plan_is_told_beside_the_families(command: Command, plans: Path) -> None:
+    (plans / "broken.yaml").write_text("name: x\n")
+    outcome = command("plans", "test", QUESTION)
+    assert outcome.code == 0
+    assert "families: plans/broken.yaml:1: the key `when` is missing" in outcome.stderr
+    assert outcome.stdout.startswith("Secret")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_question_without_families_says_so(command: Command) -> None:
+    outcome = command("plans", "test", "How is load told?")
+    assert outcome.stdout.startswith("no plan recognises the question")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_suggestions_pass_the_lint(command: Command, tmp_path: Path) -> None:
+    suggested = command("plans", "suggest")
+    assert suggested.code == 0
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "drafts.yaml").write_text(suggested.stdout)
+    outcome = command("plans", "lint", "--json")
+    assert outcome.code == 0, outcome.stdout
+    assert outcome.document["plans"] == ["concepts", "tasks", "tasks-2"]
+    assert not [
+        finding for finding in outcome.document["findings"] if finding["severity"] == "error"
+    ]
+
+
+def test_a_corpus_without_neighbours_suggests_nothing(command: Command, tmp_path: Path) -> None:
+    write_tree(tmp_path / "docs", {"a.md": "# A\n\nText.\n"})
+    assert command("ingest", str(tmp_path / "docs"), "--collection", "one").code == 0
+    outcome = command("plans", "suggest")
+    assert (outcome.code, outcome.stdout) == (0, "")
+    assert "nothing to suggest" in outcome.stderr

@@ -39,11 +39,11 @@ class RescueFacts:
     """One search for the evidence of one family."""
 
     family: str
+    found: int
+    """Passages that became candidates by it."""
     query: str
     searched: int
     """Documents and sections that the search kept to."""
-    found: int
-    """Passages that became candidates by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +62,9 @@ class RescueDetail(Detail):
 class WitnessFacts:
     """A passage that has a place as a witness."""
 
-    chunk_id: ChunkId
-    families: tuple[str, ...]
     document: str
+    families: tuple[str, ...]
+    chunk_id: ChunkId
     authority_tier: str | None
     version: str | None
     brought_in: bool
@@ -90,9 +90,9 @@ class GradeFacts:
     """What the evidence of one family is worth."""
 
     family: str
+    grade: Grade
     plan: str | None
     required: bool
-    grade: Grade
     score: float | None
     """Of the best witness; None where the model judged, or there is no witness."""
     chunk_id: ChunkId | None

@@ -39,7 +39,7 @@ class EvidenceLevels:
 
     def grade(self, score: float | None) -> Grade:
         """Return the grade of the best witness; no witness has no score."""
-        if score is None or score < self.ambiguous:
+        if score is None or score <= 0 or score < self.ambiguous:
             return "missing"
         return "ok" if score >= self.ok else "ambiguous"
 
@@ -97,7 +97,7 @@ def grade_family(
         witness=best,
         score=round(scores.get(best.id, 0.0), 3),
         validated=frozenset(
-            each.id for each in witnesses if scores.get(each.id, 0.0) >= levels.ambiguous
+            each.id for each in witnesses if levels.grade(scores.get(each.id)) != "missing"
         ),
     )
 

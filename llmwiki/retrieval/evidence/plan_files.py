@@ -69,38 +69,45 @@ def load_plans(folder: Path, tiers: Sequence[str] = DEFAULT_TIERS) -> PlanLibrar
     plans: list[Plan] = []
     problems: list[PlanProblem] = []
     for file in _plan_files(folder, problems):
-        try:
-            plans.append(read_plan(file, f"{folder.name}/{file.name}", tiers))
-        except PlanFileErrors as errors:
-            problems.extend(errors.problems)
+        for read in read_plans(file, f"{folder.name}/{file.name}", tiers):
+            if isinstance(read, Plan):
+                plans.append(read)
+            else:
+                problems.append(read)
     plans, repeated = _without_repeated(plans)
     return PlanLibrary(plans=tuple(plans), problems=(*problems, *repeated), tiers=tuple(tiers))
 
 
-class PlanFileErrors(Exception):  # noqa: N818 - several at once
-    """All that is wrong with one file."""
+def read_plans(
+    file: Path, name: str, tiers: Sequence[str] = DEFAULT_TIERS
+) -> Iterator[Plan | PlanProblem]:
+    """Yield the plans of one file, or what is wrong; ``name`` is how its places call it.
 
-    def __init__(self, problems: Sequence[PlanProblem]) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = tuple(problems)
-
-
-def read_plan(file: Path, name: str, tiers: Sequence[str] = DEFAULT_TIERS) -> Plan:
-    """Read one plan; ``name`` is how its places call the file. Raises PlanFileErrors."""
+    A file may hold several plans, with a line ``---`` between them.
+    """
     try:
-        written = read_yaml(file, name)
+        documents = read_yaml(file, name)
     except PlanFileError as error:
-        raise PlanFileErrors([error.problem]) from error
+        yield error.problem
+        return
+    for written in documents:
+        yield from _read_plan(written, tiers)
+
+
+def _read_plan(written: Written, tiers: Sequence[str]) -> Iterator[Plan | PlanProblem]:
     if not isinstance(written.values, dict):
         message = "a plan is a mapping with `name`, `when` and `families`"
-        raise PlanFileErrors([PlanProblem(written.place(()), message)])
+        yield PlanProblem(written.place(()), message)
+        return
     try:
         form = PlanForm.model_validate(written.values)
     except ValidationError as error:
-        raise PlanFileErrors(list(_described(error, written))) from error
-    if unknown := list(_unknown_tiers(form, written, tiers)):
-        raise PlanFileErrors(unknown)
-    return _plan(form, written)
+        yield from _described(error, written)
+        return
+    unknown = tuple(_unknown_tiers(form, written, tiers))
+    yield from unknown
+    if not unknown:
+        yield _plan(form, written)
 
 
 def _plan_files(folder: Path, problems: list[PlanProblem]) -> list[Path]:

@@ -4,7 +4,7 @@ Every scalar stays the text that was written: ``no`` is a word and ``1.10`` a ve
 False and 1.1. Only ``null`` and an empty value are None. Nothing is ever constructed from tags.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,15 +102,15 @@ class _Reader:
         raise PlanFileError(PlanProblem(place, message))
 
 
-def read_yaml(file: Path, name: str) -> Written:
-    """Read one file; ``name`` is how its places call it. Raises PlanFileError."""
+def read_yaml(file: Path, name: str) -> tuple[Written, ...]:
+    """Read the documents of one file; ``name`` is how their places call it.
+
+    Raises PlanFileError.
+    """
     text = _read_text(file, name)
+    reader = _Reader(name)
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is None:
-            raise _file_error(name, "the file is empty; write a plan, or remove the file")
-        reader = _Reader(name)
-        values = reader.read(node, ())
+        documents = tuple(_documents(text, reader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         told = ", ".join(filter(None, (error.context, error.problem)))
@@ -119,7 +119,17 @@ def read_yaml(file: Path, name: str) -> Written:
         raise _file_error(name, f"no valid YAML: {error}") from error
     except RecursionError as error:
         raise _file_error(name, "the values are nested too deep to be read") from error
-    return Written(name=name, values=values, lines=reader.lines)
+    if not documents:
+        raise _file_error(name, "the file is empty; write a plan, or remove the file")
+    return documents
+
+
+def _documents(text: str, reader: _Reader) -> Iterator[Written]:
+    for node in yaml.compose_all(text, Loader=yaml.SafeLoader):
+        reader.lines = {}
+        values = reader.read(node, ())
+        if values is not None:
+            yield Written(name=reader.name, values=values, lines=reader.lines)
 
 
 def _read_text(file: Path, name: str) -> str:

@@ -103,7 +103,7 @@ BROKEN = {
     ),
     "tab": ("name: a\nwhen:\n\t- b\n", "plans/a.yaml:3: no valid YAML"),
     "unclosed": ("name: [a\n", "plans/a.yaml:2: no valid YAML"),
-    "two-documents": ("name: a\n---\nname: b\n", "plans/a.yaml:2: no valid YAML"),
+    "empty-documents": ("---\n---\n", "plans/a.yaml:1: the file is empty"),
     "tag": ("name: !!python/object:os.system [a]\n", "plans/a.yaml:1: name: Input should be"),
     "empty": ("", "plans/a.yaml:1: the file is empty"),
     "comment": ("# nothing yet\n", "plans/a.yaml:1: the file is empty"),
@@ -146,6 +146,17 @@ def test_a_broken_file_leaves_the_others_in_use(folder: Path) -> None:
     assert len(library.problems) == 1
     with pytest.raises(ConfigurationError, match=r"plans/b\.yml:1: a plan is a mapping"):
         library.require_sound()
+
+
+def test_a_file_may_hold_several_plans(folder: Path) -> None:
+    second = PLAN.replace("workload-identity", "second")
+    write(folder, f"# drafts\n---\n{PLAN}---\nname: broken\n---\n{second}---\n")
+    library = load_plans(folder)
+    assert [(plan.name, plan.place.line) for plan in library.plans] == [
+        ("workload-identity", 3),
+        ("second", 21),
+    ]
+    assert [problem.place.line for problem in library.problems] == [19, 19]
 
 
 def test_the_second_plan_of_a_name_is_told_and_left_out(folder: Path) -> None:
