@@ -62,6 +62,7 @@ def grade_families(
                 )
             )
         else:
+            connection.commit()  # no transaction is open while the model works
             families = [grades[place] for place in asked]
             said = grade_with_model(reserved.evidence.question, families, parts, parts.model)
             for place, grade in said.grades.items():

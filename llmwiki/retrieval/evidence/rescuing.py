@@ -47,6 +47,7 @@ def _rescue(
     parts: Parts,
     step: OpenStep,
 ) -> Evidence:
+    connection.commit()  # no transaction is open while a service embeds
     queries = embed_queries(
         [evidence.families[place].query for place in lacking], evidence.collections, parts
     )
