@@ -54,7 +54,7 @@ def lint_command(
 
     def work(app: App) -> int:
         library = _library(app.settings)
-        findings = list(check_files(library))
+        findings = list(check_files(library, limit=app.settings.retrieval.limit))
         with app.engine.connect() as connection:
             corpus = _corpus(connection, collection, owner)
         if corpus.passages:
@@ -125,7 +125,8 @@ def _lint_files(*, as_json: bool) -> int:
         print_problem(f"llmwiki: {error}")
         return exit_codes.ERROR
     library = _library(settings)
-    return _report(settings, library, list(check_files(library)), as_json=as_json)
+    findings = list(check_files(library, limit=settings.retrieval.limit))
+    return _report(settings, library, findings, as_json=as_json)
 
 
 def _library(settings: Settings) -> PlanLibrary:

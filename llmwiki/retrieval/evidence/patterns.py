@@ -35,12 +35,14 @@ class Subject:
     """Its words, each between blanks."""
 
 
+@lru_cache(maxsize=4096)
 def text_subject(text: str) -> Subject:
     """Prepare a question or a heading; its white space means nothing."""
     line = _encodable(normalise(text))
     return Subject(text=line, words=spaced(line))
 
 
+@lru_cache(maxsize=4096)
 def path_subject(path: str) -> Subject:
     """Prepare a path, which is compared as it is."""
     return Subject(text=_encodable(path), words="")

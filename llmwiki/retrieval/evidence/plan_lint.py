@@ -8,6 +8,7 @@ from llmwiki.domain import ChunkId, DocumentId, Severity
 from llmwiki.retrieval.evidence.patterns import Expression
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary
 from llmwiki.retrieval.evidence.plans import Place, Plan, PlannedFamily
+from llmwiki.retrieval.evidence.reservation import EXTRA_PLACES
 from llmwiki.store.family_search import DocumentPlace, SectionPlace
 
 LARGEST_SHARE = 0.3
@@ -43,14 +44,15 @@ class Corpus:
         return sum(section.passages for section in self.sections)
 
 
-def check_files(library: PlanLibrary) -> Iterator[PlanFinding]:
-    """Yield what can be told without a corpus."""
+def check_files(library: PlanLibrary, *, limit: int) -> Iterator[PlanFinding]:
+    """Yield what can be told without a corpus; contexts are of ``limit`` passages."""
     for problem in library.problems:
         yield PlanFinding(
             code="invalid", severity="error", place=problem.place, message=problem.message
         )
     for plan in library.plans:
         yield from _check_conditions(plan)
+        yield from _check_number(plan, limit)
         for family in plan.families:
             if family.rescue is None:
                 yield PlanFinding(
@@ -100,6 +102,26 @@ def _check_conditions(plan: Plan) -> Iterator[PlanFinding]:
                     place=group.place,
                     message=f"{pattern} matches every question, so the group decides nothing",
                 )
+
+
+def _check_number(plan: Plan, limit: int) -> Iterator[PlanFinding]:
+    needed = sum(family.min for family in plan.families if family.required)
+    if needed > limit + EXTRA_PLACES:
+        yield PlanFinding(
+            code="too-many",
+            severity="error",
+            place=plan.place,
+            message=f"the required families of plan {plan.name!r} can need {needed} passages, and "
+            f"{limit + EXTRA_PLACES} is the most that a context of {limit} grows to; divide it",
+        )
+    elif needed > limit:
+        yield PlanFinding(
+            code="many",
+            severity="warning",
+            place=plan.place,
+            message=f"the required families of plan {plan.name!r} can need {needed} passages, "
+            f"more than the {limit} of a context, which then grows",
+        )
 
 
 def _check_size(

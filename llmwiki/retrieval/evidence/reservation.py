@@ -13,6 +13,9 @@ from llmwiki.domain import ChunkId
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.evidence.families import EvidenceFamily
 
+EXTRA_PLACES = 10
+"""So many places beyond the wanted ones are added for required families at most."""
+
 OPTIONAL_SHARE = 0.5
 """Of the places that families which are not required may take from better passages."""
 

@@ -12,6 +12,7 @@ from llmwiki.retrieval.evidence.evidence import NO_FAMILIES, Evidence, Reserved
 from llmwiki.retrieval.evidence.lead_ins import needs_lead_in
 from llmwiki.retrieval.evidence.rescue import Judge
 from llmwiki.retrieval.evidence.reservation import (
+    EXTRA_PLACES,
     Places,
     Reservation,
     WitnessedFamily,
@@ -19,9 +20,6 @@ from llmwiki.retrieval.evidence.reservation import (
 )
 from llmwiki.store.family_search import passages_before
 from llmwiki.store.passages import read_passages
-
-EXTRA_PLACES = 10
-"""So many places beyond the wanted ones may be added for required families."""
 
 WITNESSES_WITH_LEAD_IN = 3
 """The best so many witnesses of a family, for which the passage before is looked at."""

@@ -5,6 +5,7 @@ import pytest
 from llmwiki.domain import ChunkId, DocumentId
 from llmwiki.retrieval.evidence.plan_files import load_plans
 from llmwiki.retrieval.evidence.plan_lint import Corpus, check_corpus, check_files
+from llmwiki.retrieval.evidence.reservation import EXTRA_PLACES
 from llmwiki.store.family_search import DocumentPlace, SectionPlace
 
 PLAN = """\
@@ -43,13 +44,14 @@ def corpus_of(*paths: str, tier: str | None = None) -> Corpus:
     )
 
 
+LIMIT = 4
 CORPUS = corpus_of("a.md", "b.md", "c.md", "d.md", "e/f.md")
 
 
 def found(folder: Path, text: str, corpus: Corpus = CORPUS) -> list[str]:
     (folder / "plan.yaml").write_text(text)
     library = load_plans(folder)
-    findings = (*check_files(library), *check_corpus(library, corpus))
+    findings = (*check_files(library, limit=LIMIT), *check_corpus(library, corpus))
     return [f"{finding.place.line} {finding.severity} {finding.code}" for finding in findings]
 
 
@@ -78,6 +80,24 @@ def test_a_family_without_a_rescue_query_is_told(tmp_path: Path) -> None:
 def test_a_group_that_any_question_satisfies_is_told(tmp_path: Path) -> None:
     text = PLAN.replace("{match}", "{source: a.md}").replace("[b]", "[b, {regex: 'x*'}]")
     assert found(tmp_path, text) == ["2 warning always"]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "expected"), [(4, []), (5, ["1 warning many"]), (9, ["1 warning many"])]
+)
+def test_a_plan_that_makes_contexts_grow_is_told(
+    tmp_path: Path, minimum: int, expected: list[str]
+) -> None:
+    text = PLAN.replace("{match}", "{source: a.md}") + f"  min: {minimum}\n"
+    assert found(tmp_path, text) == expected
+
+
+def test_a_plan_that_no_context_has_room_for_is_told(tmp_path: Path) -> None:
+    assert EXTRA_PLACES == 10
+    second = "- {name: g, rescue: q, min: 10, match: {source: b.md}}\n"
+    text = PLAN.replace("{match}", "{source: a.md}")
+    assert found(tmp_path, f"{text}  min: {LIMIT}\n{second}") == ["1 warning many"]
+    assert found(tmp_path, f"{text}  min: {LIMIT + 1}\n{second}") == ["1 error too-many"]
 
 
 def test_families_that_share_their_passages_are_told(tmp_path: Path) -> None:

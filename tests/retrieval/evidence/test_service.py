@@ -10,7 +10,7 @@ from llmwiki.errors import QuotaExhaustedError
 from llmwiki.ports import Vectors
 from llmwiki.retrieval.evidence.details import FamiliesDetail, RescueDetail, ReserveDetail
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans
-from llmwiki.retrieval.evidence.reserving import EXTRA_PLACES
+from llmwiki.retrieval.evidence.reservation import EXTRA_PLACES
 from llmwiki.retrieval.parts import Parts
 from tests.retrieval.evidence.pipeline import Walk, walk
 from tests.support.cluster_docs import (
