@@ -50,8 +50,10 @@ def main() -> None:
     llmwiki("nightly")
     _heading("A third run finds nothing to do")
     llmwiki("nightly")
-    _heading("A question")
-    llmwiki("search", "How do I limit the size of an uploaded file?", "--collection", PROJECT)
+    _heading("Questions, without a model: the wiki stands beside the passages, its lint is green")
+    llmwiki("promote", "--collection", PROJECT)
+    llmwiki("ask", "How do I limit the size of an uploaded file?", "--trace")
+    llmwiki("ask", "Which river flows through Budapest?")
     _heading("What there is now")
     llmwiki("status")
     print(
@@ -62,7 +64,7 @@ Next, with a folder of your own:
   {LLMWIKI} migrate
   {LLMWIKI} ingest PATH --collection NAME
   {LLMWIKI} nightly
-  {LLMWIKI} search "a question" --collection NAME
+  {LLMWIKI} ask "a question" --collection NAME
 
 crontab.example repeats the second and third every night. This demo's files are in
 {folder}; `make clean` removes those in the checkout.
