@@ -133,15 +133,15 @@ def command(
 ) -> None:
     """Measure retrieval on judged questions: relevance, completeness, time, calls and tokens.
 
-    Every question is asked three times: for contexts of 10 and of 4 passages, and for the ranking.
+    A question is asked up to three times: for contexts of 10 and 4 passages, and for the ranking.
     """
 
     def work(app: App) -> int:
         require_libraries(plots=report is not None)
         read = _read(datasets, ordinary or [], with_corpus=collection is None)
         wanted = tuple(read_minimum(text) for text in minimums or [])
-        require_known(wanted, [dataset.name for dataset in read])
         plan = _plan(app, overrides or [], compare, table, depth)
+        require_known(wanted, [dataset.name for dataset in read], plan.measures)
         if not spend:
             require_free(plan.configurations)
         if report is not None:

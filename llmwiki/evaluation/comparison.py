@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from llmwiki.errors import UsageError
-from llmwiki.evaluation.measures import QUALITY, Values
+from llmwiki.evaluation.measures import Values
 from llmwiki.evaluation.significance import holm, randomisation_test
 
 ALL_DATASETS = "all"
@@ -61,7 +61,7 @@ class _Pairs:
 def compare(
     reference: Mapping[str, Scores],
     others: Mapping[str, Mapping[str, Scores]],
-    measures: Sequence[str] = QUALITY,
+    measures: Sequence[str],
 ) -> tuple[Difference, ...]:
     """Compare configurations (by name) with the reference, each given by dataset and measure.
 

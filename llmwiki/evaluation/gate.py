@@ -38,9 +38,15 @@ def read_minimum(text: str) -> Minimum:
     return Minimum(measure=measure, value=value, dataset=dataset or None)
 
 
-def require_known(minimums: Iterable[Minimum], datasets: Sequence[str]) -> None:
-    """Raise UsageError for a minimum on a dataset that is not evaluated."""
+def require_known(
+    minimums: Iterable[Minimum], datasets: Sequence[str], measures: Sequence[str]
+) -> None:
+    """Raise UsageError for a minimum on a dataset that is not evaluated, or of another measure."""
     for minimum in minimums:
+        if minimum.measure not in measures:
+            raise UsageError(
+                f"--min names {minimum.measure}; this run measures {', '.join(measures)}"
+            )
         if minimum.dataset is not None and minimum.dataset not in datasets:
             raise UsageError(
                 f"--min names the dataset {minimum.dataset!r}; evaluated are {', '.join(datasets)}"

@@ -10,13 +10,13 @@ family_recall is subtopic recall with families for subtopics: Zhai, Cohen and La
 independent relevance", SIGIR 2003. These three and recall are computed by ir_measures.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from llmwiki.evaluation.dataset import Dataset, Judgment
 from llmwiki.evaluation.judging import Grade, calculate
-from llmwiki.evaluation.running import CONTEXT_SIZES, Answer, Run
+from llmwiki.evaluation.running import CONTEXT_SIZES, Answer, Needs, Run
 from llmwiki.evaluation.significance import bootstrap_interval
 
 Values = Mapping[str, float | None]
@@ -39,23 +39,38 @@ SMALLEST_SET = 2
 """Families that a question has to require before automatic families are meant for it."""
 
 
-def measure(run: Run) -> dict[str, Values]:
-    """Return the values of every measure, by its name and the question's id.
+def needs_of(names: Collection[str], depth: int) -> Needs:
+    """Return what has to be asked for these measures, with so many passages in a deep ranking."""
+    return Needs(
+        contexts=tuple(
+            size
+            for size in CONTEXT_SIZES[1:]
+            if FAMILY_RECALL[size] in names or COMPLETE[size] in names
+        ),
+        depth=None if set(names).isdisjoint((*RELEVANCE, NOVELTY)) else depth,
+    )
+
+
+def measure(run: Run, names: Sequence[str] = MEASURES) -> dict[str, Values]:
+    """Return the values of the measures, by their names and the question's id.
 
     Raises ConfigurationError where the extra `evaluation` is not installed.
     """
-    values = {**_relevance(run), **_novelty(run), **_family_recall(run)}
-    for size, name in COMPLETE.items():
-        values[name] = {
-            query_id: None if recall is None else float(recall == 1)
-            for query_id, recall in values[FAMILY_RECALL[size]].items()
-        }
+    values: dict[str, Values] = {}
+    if not set(names).isdisjoint(RELEVANCE):
+        values |= _relevance(run)
+    if NOVELTY in names:
+        values |= _novelty(run)
+    for size, name in FAMILY_RECALL.items():
+        if name in names or COMPLETE[size] in names:
+            values[name] = _family_recall(run, size)
+            values[COMPLETE[size]] = _complete(values[name])
     for name, value_of in _BY_ANSWER.items():
         values[name] = {
             query_id: value_of(answer, run.dataset, query_id)
             for query_id, answer in run.answers.items()
         }
-    return {name: values[name] for name in MEASURES}
+    return {name: values[name] for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,17 +114,17 @@ def _novelty(run: Run) -> dict[str, Values]:
     return {NOVELTY: _in_order(run, values[NOVELTY])}
 
 
-def _family_recall(run: Run) -> dict[str, Values]:
-    witnesses = _witnesses(run.dataset)
-    values: dict[str, Values] = {}
-    for size, name in FAMILY_RECALL.items():
-        rankings = {
-            query_id: answer.contexts[size].ranking for query_id, answer in run.answers.items()
-        }
-        measure_name = f"StRecall@{size}"
-        found = calculate((measure_name,), witnesses, rankings)
-        values[name] = _in_order(run, found[measure_name])
-    return values
+def _family_recall(run: Run, size: int) -> Values:
+    rankings = {query_id: answer.contexts[size].ranking for query_id, answer in run.answers.items()}
+    name = f"StRecall@{size}"
+    return _in_order(run, calculate((name,), _witnesses(run.dataset), rankings)[name])
+
+
+def _complete(recalls: Values) -> Values:
+    return {
+        query_id: None if recall is None else float(recall == 1)
+        for query_id, recall in recalls.items()
+    }
 
 
 def _deep_rankings(run: Run) -> dict[str, list[str]]:

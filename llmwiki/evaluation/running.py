@@ -1,6 +1,6 @@
 """Asks the questions of a dataset, and turns passages into documents.
 
-Each question is asked once for every size of context that is measured, because what is reserved
+Each question is asked once for every size of context that is needed, because what is reserved
 for families depends on how many passages there are: four of ten are not the four of a context of
 four. The first time is the one whose time, calls and tokens are reported, since what a model
 answered may be kept for the others.
@@ -46,7 +46,7 @@ class Answer:
     """What one question brought."""
 
     ranking: tuple[RankedDocument, ...]
-    """All documents of the deep ranking, the best first."""
+    """All documents of the deep ranking, or of the timed one without it; the best first."""
     contexts: Mapping[int, Contents]
     """By the number of passages."""
     retrieved: Retrieved
@@ -65,6 +65,16 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What is asked for beside the context that is timed."""
+
+    contexts: tuple[int, ...] = CONTEXT_SIZES[1:]
+    """By the number of passages."""
+    depth: int | None = DEPTH
+    """Passages of the deep ranking; None where there is to be none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """A configuration by its name, ready to be asked about one corpus."""
 
@@ -78,26 +88,26 @@ def run_queries(
     trial: Trial,
     dataset: Dataset,
     clock: Clock,
+    needs: Needs,
     *,
-    depth: int = DEPTH,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> Run:
-    """Ask every question of the dataset, with so many passages in the deep ranking."""
+    """Ask every question of the dataset, as often as is needed."""
     answers = {}
     for done, query in enumerate(dataset.queries, start=1):
-        answers[query.id] = _ask(query.text, trial, clock, depth)
+        answers[query.id] = _ask(query.text, trial, clock, needs)
         progress(f"{dataset.name}: {trial.name}", done, len(dataset.queries))
     return Run(configuration=trial.name, dataset=dataset, answers=answers)
 
 
-def _ask(question: str, trial: Trial, clock: Clock, depth: int) -> Answer:
+def _ask(question: str, trial: Trial, clock: Clock, needs: Needs) -> Answer:
     started = clock.monotonic()
     timed = trial.retriever(question, limit=CONTEXT_SIZES[0])
     milliseconds = (clock.monotonic() - started) * 1000
     contexts = {CONTEXT_SIZES[0]: timed} | {
-        size: trial.retriever(question, limit=size) for size in CONTEXT_SIZES[1:]
+        size: trial.retriever(question, limit=size) for size in needs.contexts
     }
-    deep = trial.retriever(question, limit=depth)
+    deep = timed if needs.depth is None else trial.retriever(question, limit=needs.depth)
     return Answer(
         ranking=rank_documents(deep.passages, trial.ids),
         contexts={size: _contents(found, trial.ids) for size, found in contexts.items()},

@@ -9,7 +9,7 @@ from llmwiki.errors import UsageError
 from llmwiki.evaluation.comparison import Difference, Scores, compare
 from llmwiki.evaluation.configurations import Configuration
 from llmwiki.evaluation.evaluation import DatasetScores, Evaluation, Task, costs_of
-from llmwiki.evaluation.measures import MEASURES, measure
+from llmwiki.evaluation.measures import MEASURES, QUALITY, measure, needs_of
 from llmwiki.evaluation.retrieved import Retriever
 from llmwiki.evaluation.running import DEPTH, Progress, Run, Trial, run_queries
 from llmwiki.ports import Clock
@@ -26,6 +26,7 @@ class Plan:
     reference: str | None = None
     """The configuration that the others are compared with; None compares nothing."""
     measures: tuple[str, ...] = MEASURES
+    """Those that are measured and shown."""
     depth: int = DEPTH
 
 
@@ -53,9 +54,10 @@ def evaluate(
                 retriever=open_retriever(configuration, task.corpus.collection),
                 ids=task.corpus.ids,
             )
-            run = run_queries(trial, task.dataset, clock, depth=plan.depth, progress=progress)
+            needs = needs_of(plan.measures, plan.depth)
+            run = run_queries(trial, task.dataset, clock, needs, progress=progress)
             runs.append(run)
-            scores.append(_score(run))
+            scores.append(_score(run, plan.measures))
     return Evaluation(
         created_at=clock.now(),
         embedder=embedder,
@@ -65,7 +67,7 @@ def evaluate(
         runs=tuple(runs),
         scores=tuple(scores),
         reference=plan.reference,
-        differences=_differences(scores, plan.reference),
+        differences=_differences(scores, plan),
         measures=plan.measures,
     )
 
@@ -77,20 +79,21 @@ def require_distinct(what: str, names: Sequence[str]) -> None:
         raise UsageError(f"two are called {min(repeated)!r}; give each {what} a name of its own")
 
 
-def _score(run: Run) -> DatasetScores:
+def _score(run: Run, measures: Sequence[str]) -> DatasetScores:
     return DatasetScores(
         configuration=run.configuration,
         dataset=run.dataset.name,
-        values=measure(run),
+        values=measure(run, measures),
         costs=costs_of(run.answers),
     )
 
 
-def _differences(scores: Sequence[DatasetScores], reference: str | None) -> tuple[Difference, ...]:
-    if reference is None:
+def _differences(scores: Sequence[DatasetScores], plan: Plan) -> tuple[Difference, ...]:
+    if plan.reference is None:
         return ()
     by_configuration: dict[str, dict[str, Scores]] = defaultdict(dict)
     for found in scores:
         by_configuration[found.configuration][found.dataset] = found.values
-    base = by_configuration.pop(reference)
-    return compare(base, by_configuration)
+    base = by_configuration.pop(plan.reference)
+    compared = [name for name in plan.measures if name in QUALITY]
+    return compare(base, by_configuration, compared)

@@ -39,7 +39,12 @@ def test_what_is_no_minimum_is_told(text: str, told: str) -> None:
 
 def test_a_minimum_on_a_dataset_that_is_not_there_is_told() -> None:
     with pytest.raises(UsageError, match="names the dataset 'other'; evaluated are small"):
-        require_known([read_minimum("other:R@10=1")], ["small"])
+        require_known([read_minimum("other:R@10=1")], ["small"], MEASURES)
+
+
+def test_a_minimum_of_what_is_not_measured_is_told() -> None:
+    with pytest.raises(UsageError, match="names complete@4; this run measures R@10"):
+        require_known([read_minimum("complete@4=1")], ["small"], ["R@10"])
 
 
 def test_what_is_missed_is_told_with_measure_dataset_value_and_minimum() -> None:

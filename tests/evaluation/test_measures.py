@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from llmwiki.errors import ConfigurationError
 from llmwiki.evaluation.judging import Grade, calculate
-from llmwiki.evaluation.measures import MEASURES, mean, measure, summarise
+from llmwiki.evaluation.measures import MEASURES, mean, measure, needs_of, summarise
 from llmwiki.evaluation.retrieved import Retrieved, Witness
+from llmwiki.evaluation.running import Needs
 from tests.evaluation.conftest import make_answer, make_dataset, make_run
 
 TWO_FAMILIES = make_dataset({"q": [("a", 1, "f1"), ("b", 1, "f2"), ("c", 1, "f1"), ("x", 0, "f3")]})
@@ -120,6 +121,15 @@ def test_ids_of_any_script_are_judged() -> None:
     values = measure(run)
     assert values["nDCG@10"]["Frage ä"] == 1
     assert values["family_recall@4"]["Frage ä"] == 1
+
+
+def test_only_what_is_needed_is_asked_for_and_measured() -> None:
+    assert needs_of(MEASURES, 30) == Needs(contexts=(4,), depth=30)
+    assert needs_of(("nDCG@10",), 30) == Needs(contexts=(), depth=30)
+    assert needs_of(("complete@4", "complete@10"), 30) == Needs(contexts=(4,), depth=None)
+    assert needs_of(("family_recall@10", "false_family"), 30) == Needs(contexts=(), depth=None)
+    run = make_run(TWO_FAMILIES, {"q": make_answer(["a"])})
+    assert measure(run, ("complete@10", "R@10")).keys() == {"complete@10", "R@10"}
 
 
 def test_a_summary_leaves_out_what_is_undefined() -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from llmwiki.domain import Usage
 from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
-from llmwiki.evaluation.running import Trial, rank_documents, run_queries
+from llmwiki.evaluation.running import Needs, Trial, rank_documents, run_queries
 from tests.evaluation.conftest import make_dataset, passage
 from tests.providers.conftest import FakeClock
 
@@ -35,7 +35,8 @@ class Scripted:
 def test_a_question_is_asked_for_each_context_and_for_the_ranking() -> None:
     clock = FakeClock()
     ask = Scripted(clock, [passage(number, f"{number}.md") for number in range(60)])
-    run = run_queries(Trial(name="mine", retriever=ask, ids=IDS), DATASET, clock, depth=30)
+    trial = Trial(name="mine", retriever=ask, ids=IDS)
+    run = run_queries(trial, DATASET, clock, Needs(depth=30))
     assert ask.limits == [10, 4, 30]
     answer = run.answers["q"]
     assert len(answer.ranking) == 30
@@ -43,9 +44,20 @@ def test_a_question_is_asked_for_each_context_and_for_the_ranking() -> None:
     assert len(answer.contexts[4].ranking) == 4
 
 
+def test_what_no_measure_needs_is_not_asked_for() -> None:
+    clock = FakeClock()
+    ask = Scripted(clock, [passage(1, "a.md")])
+    trial = Trial(name="mine", retriever=ask, ids=IDS)
+    answer = run_queries(trial, DATASET, clock, Needs(contexts=(), depth=None)).answers["q"]
+    assert ask.limits == [10]
+    assert [document.id for document in answer.ranking] == ["A"]
+    assert answer.contexts.keys() == {10}
+
+
 def test_the_first_time_is_what_is_timed_and_counted() -> None:
     clock = FakeClock()
-    run = run_queries(Trial(name="mine", retriever=Scripted(clock, []), ids=IDS), DATASET, clock)
+    trial = Trial(name="mine", retriever=Scripted(clock, []), ids=IDS)
+    run = run_queries(trial, DATASET, clock, Needs())
     assert run.answers["q"].milliseconds == 250
     assert run.answers["q"].retrieved.usage.chat_calls == 1
 
@@ -53,7 +65,8 @@ def test_the_first_time_is_what_is_timed_and_counted() -> None:
 def test_documents_that_only_the_rest_of_the_context_holds_are_told_apart() -> None:
     clock = FakeClock()
     ask = Scripted(clock, [passage(1, "b.md"), passage(2, "a.md")])
-    answer = run_queries(Trial(name="mine", retriever=ask, ids=IDS), DATASET, clock).answers["q"]
+    trial = Trial(name="mine", retriever=ask, ids=IDS)
+    answer = run_queries(trial, DATASET, clock, Needs()).answers["q"]
     assert answer.contexts[4].ranking == ("B", "A")
     assert answer.contexts[4].added == ("C",)
 
@@ -62,7 +75,7 @@ def test_progress_is_told_question_by_question() -> None:
     clock = FakeClock()
     told: list[tuple[str, int, int]] = []
     trial = Trial(name="mine", retriever=Scripted(clock, []), ids=IDS)
-    run_queries(trial, DATASET, clock, progress=lambda *step: told.append(step))
+    run_queries(trial, DATASET, clock, Needs(), progress=lambda *step: told.append(step))
     assert told == [("small: mine", 1, 1)]
 
 
