@@ -7,9 +7,6 @@ from llmwiki.providers.openai_chat import Message
 from llmwiki.retrieval.context import Context, ContextBlock
 from llmwiki.text.hashing import content_hash, normalise
 
-PROMPT_VERSION = "1"
-"""Change it with any change of what the model reads: kept answers go by it."""
-
 _STATEMENT = {
     "type": "object",
     "properties": {

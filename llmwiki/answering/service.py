@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from llmwiki.answering.answer import Answer, AnswerDetail, NoModelReason
-from llmwiki.answering.prompt import ANSWER_SCHEMA, PROMPT_VERSION, build_messages
+from llmwiki.answering.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.answering.reading import ReadAnswer, read_answer
 from llmwiki.compiler.gate import check_statements
 from llmwiki.config import AnswerSettings, GateLimits
@@ -23,15 +23,16 @@ from llmwiki.errors import (
     LlmwikiError,
     QuotaExhaustedError,
 )
-from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.providers.openai_chat import ChatModel, Message
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.events import OpenStep, Trace
+from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.retrieval.wiki_pages import WikiUse
 from llmwiki.store.kept_answers import find_answer, keep_answer
 from llmwiki.store.ledger import BudgetLimits, budget_state
-from llmwiki.text.hashing import content_hash, normalise
+from llmwiki.text.hashing import content_hash
 
 log = structlog.get_logger()
 
@@ -93,34 +94,46 @@ def _answer(answering: Answering, context: Context, step: OpenStep) -> Answer:
 
 
 def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenStep) -> Answer:
-    key = content_hash(
-        PROMPT_VERSION,
-        model.name,
-        normalise(context.question),
-        *(passage.content_hash for block in context.blocks for passage in block.passages),
-    )
+    messages = build_messages(context)
+    key = _key(model, messages, context)
     usage = Usage()
     text = _kept(answering.retrieval.engine, key)
     from_cache = text is not None
     try:
         if text is None:
-            text, usage = _complete(answering, model, context)
+            text, usage = _complete(answering, model, messages)
         labels = {f"c{block.number}": block.chunk_ids for block in context.blocks}
         read = read_answer(text, labels)
     except (BudgetExhaustedError, QuotaExhaustedError) as error:
         return _without_quota(answering, context, step, error)
-    except LlmwikiError as error:
-        spent = usage if usage.chat_calls else Usage(chat_calls=error.calls)
-        step.fail(error, detail=_passages_detail(), usage=spent)
-        return Answer(context=context, method="passages", reason="failed", message=str(error))
+    except SURVIVED as error:
+        told = as_told(error)
+        spent = usage if usage.chat_calls else Usage(chat_calls=told.calls)
+        step.fail(told, detail=_passages_detail(), usage=spent)
+        return Answer(context=context, method="passages", reason="failed", message=str(told))
     if not from_cache:
         _keep(answering, key, text)
     return _checked(answering, context, step, read, usage=usage, from_cache=from_cache)
 
 
-def _complete(answering: Answering, model: ChatModel, context: Context) -> tuple[str, Usage]:
+def _key(model: ChatModel, messages: Sequence[Message], context: Context) -> str:
+    """Return the hash of all that the model reads.
+
+    The same passages may be labelled and placed in another way, for another owner even, whose
+    files are called differently. White space counts by the hashes of the passages.
+    """
+    return content_hash(
+        model.name,
+        *(message["content"] for message in messages),
+        *(passage.content_hash for block in context.blocks for passage in block.passages),
+    )
+
+
+def _complete(
+    answering: Answering, model: ChatModel, messages: Sequence[Message]
+) -> tuple[str, Usage]:
     answer = model.complete(
-        build_messages(context),
+        messages,
         json_schema=ANSWER_SCHEMA,
         max_output_tokens=answering.settings.max_output_tokens,
         purpose="question",

@@ -12,6 +12,7 @@ from llmwiki.cli.asking import (
     TraceOption,
     WikiChoice,
     WikiOption,
+    anchor_lines,
     block_lines,
     context_facts,
     open_trace,
@@ -97,7 +98,7 @@ def _print_passages(answer: Answer) -> None:
     print_line()
     screen = console()
     for anchor in answer.context.anchors:
-        screen.print(f"{anchor.title}: {anchor.summary}\n", soft_wrap=True)
+        screen.print(anchor_lines(anchor), soft_wrap=True)
     for page in answer.context.pages:
         screen.print(page_lines(page, answer.context), soft_wrap=True)
     for block in answer.context.blocks[:PASSAGES_SHOWN]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from llmwiki.bootstrap import App
 from llmwiki.cli.output import print_problem, printable
+from llmwiki.retrieval.anchor import Anchor
 from llmwiki.retrieval.context import Context, ContextBlock
 from llmwiki.retrieval.events import Event, Trace
 from llmwiki.retrieval.wiki_pages import ContextPage
@@ -92,7 +93,7 @@ def block_lines(block: ContextBlock, *, characters: int | None = EXCERPT_CHARACT
     lines.append(f"\n{_indented(printable(whole))}")
     told = [f"found by {', '.join(block.found_by)}", page_of(block)]
     told += [fact for fact in (first.authority_tier, first.version) if fact]
-    lines.append(f"\n    {'; '.join(told)}\n", style="dim")
+    lines.append(f"\n    {printable('; '.join(told))}\n", style="dim")
     return lines
 
 
@@ -104,6 +105,11 @@ def page_of(block: ContextBlock) -> str:
     if not first.page_compiled:
         return f"page {first.page_slug} (not compiled yet)"
     return f"page {first.page_slug}" + (" (stale)" if first.page_stale else "")
+
+
+def anchor_lines(anchor: Anchor) -> str:
+    """Return the overview of a collection as lines for people."""
+    return f"{printable(anchor.title)}: {printable(anchor.summary)}\n"
 
 
 def page_lines(page: ContextPage, context: Context) -> Text:

@@ -13,6 +13,7 @@ from llmwiki.cli.asking import (
     TraceOption,
     WikiChoice,
     WikiOption,
+    anchor_lines,
     block_lines,
     context_facts,
     open_trace,
@@ -68,7 +69,7 @@ def _print(context: Context) -> None:
         print_problem("nothing in the corpus seems to speak of this; these passages come nearest")
     screen = console()
     for anchor in context.anchors:
-        screen.print(f"{anchor.title}: {anchor.summary}\n", soft_wrap=True)
+        screen.print(anchor_lines(anchor), soft_wrap=True)
     for page in context.pages:
         screen.print(page_lines(page, context), soft_wrap=True)
     for block in context.blocks:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llmwiki.domain import Collection, EmbedderIdentity, Usage
-from llmwiki.errors import BudgetExhaustedError, LlmwikiError, QuotaExhaustedError
+from llmwiki.errors import BudgetExhaustedError, QuotaExhaustedError
 from llmwiki.ports import Embedder, Vectors
 from llmwiki.retrieval.events import Detail, Trace
+from llmwiki.retrieval.failures import SURVIVED, as_told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,9 @@ def embed_question(
             vector = QuestionVector(values=embedder.embed([query])[0], space=identity)
         except (BudgetExhaustedError, QuotaExhaustedError) as error:
             step.skip("quota", str(error))
-        except LlmwikiError as error:
-            step.fail(error, usage=Usage(embed_calls=error.calls))
+        except SURVIVED as error:
+            told = as_told(error)
+            step.fail(told, usage=Usage(embed_calls=told.calls))
         else:
             step.done(
                 EmbedDetail(embedder=identity.name, dimension=identity.dimension),

@@ -7,7 +7,6 @@ score, which is a mean of standard scores. Measured on question sets that need t
 texts never name a title are left as they were.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,7 +19,8 @@ from llmwiki.retrieval.events import Detail, Trace
 SHORTEST_TITLE = 3
 """Characters. A shorter one stands in half of all texts."""
 
-_BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+LONGEST_TITLE = 300
+"""Characters. A longer one is a text by itself, which nothing repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +105,21 @@ def raise_documents(
 def _titles(candidates: Sequence[Candidate]) -> dict[DocumentId, str]:
     """Return the title of each document, without what stands in brackets at its end."""
     titles = {
-        candidate.passage.document_id: _BRACKETS.sub("", candidate.passage.document_title).strip()
+        candidate.passage.document_id: without_brackets(candidate.passage.document_title)
         for candidate in candidates
+        if len(candidate.passage.document_title) <= LONGEST_TITLE
     }
     return {document: title for document, title in titles.items() if len(title) >= SHORTEST_TITLE}
+
+
+def without_brackets(title: str) -> str:
+    """Return the title without what stands in brackets at its end, as in `Mercury (planet)`."""
+    bare = title.strip()
+    if not bare.endswith((")", "]")):
+        return bare
+    inside_from = max(bare.rfind(")", 0, -1), bare.rfind("]", 0, -1)) + 1
+    opened = [place for mark in "([" if (place := bare.find(mark, inside_from)) >= 0]
+    return bare[: min(opened)].rstrip() if opened else bare
 
 
 def _names(text: str, title: str) -> bool:

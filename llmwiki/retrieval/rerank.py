@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import structlog
-from sqlalchemy.exc import DBAPIError
 
 from llmwiki.domain import RerankMethod, Usage
-from llmwiki.errors import DatabaseError, LlmwikiError, UsageError
+from llmwiki.errors import LlmwikiError, UsageError
 from llmwiki.retrieval.blend import QuestionWords, blend
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.deadline import within
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
+from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.rerank_judging import Judging
 
@@ -102,8 +102,7 @@ def _reranked(
 
 
 def _fail(step: OpenStep, error: Exception, detail: RerankDetail) -> None:
-    # The text of a driver's error holds the statement with all its parameters.
-    told = DatabaseError(str(error.orig)) if isinstance(error, DBAPIError) else error
+    told = as_told(error) if isinstance(error, SURVIVED) else error
     calls = told.calls if isinstance(told, LlmwikiError) else 0
     log.warning("rerank.failed", error=type(told).__name__, message=str(told))
     step.fail(told, detail=detail, usage=Usage(rerank_calls=calls))

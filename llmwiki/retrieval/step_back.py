@@ -6,6 +6,7 @@ it: without a model, a call or an answer the question is embedded as it stands, 
 says which of these it was.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,11 +18,11 @@ from llmwiki.domain import Collection, Usage
 from llmwiki.errors import (
     BudgetExhaustedError,
     InvalidAnswerError,
-    LlmwikiError,
     QuotaExhaustedError,
 )
 from llmwiki.providers.openai_chat import ChatAnswer, ChatModel, Message
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
+from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.question import is_broad_query
 from llmwiki.store.collections import corpus_version
@@ -31,6 +32,8 @@ from llmwiki.text.hashing import content_hash, normalise
 log = structlog.get_logger()
 
 PROMPT_VERSION = "1"
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\ud800-\udfff]")
+"""What no database stores and no terminal should get. Ends of lines are left: they tell a list."""
 LONGEST_GENERAL_QUESTION = 300
 """Characters. What is longer is an answer or a list, not a question."""
 MAX_OUTPUT_TOKENS = 500
@@ -91,8 +94,9 @@ def _generalised(
     except (BudgetExhaustedError, QuotaExhaustedError) as error:
         step.skip("quota", str(error))
         return None
-    except LlmwikiError as error:
-        step.fail(error, usage=Usage(chat_calls=error.calls))
+    except SURVIVED as error:
+        told = as_told(error)
+        step.fail(told, usage=Usage(chat_calls=told.calls))
         return None
     detail = StepBackDetail(original=question, generalized=general, from_cache=False)
     step.done(detail, usage=answer.usage)
@@ -126,7 +130,7 @@ def _read(answer: ChatAnswer) -> str:
 
     Raises InvalidAnswerError for what is no single line of a question's length.
     """
-    lines = [line.strip() for line in answer.text.splitlines() if line.strip()]
+    lines = [line.strip() for line in _CONTROL.sub("", answer.text).splitlines() if line.strip()]
     general = lines[0].strip("\"'`* ") if len(lines) == 1 else ""
     if not general or len(general) > LONGEST_GENERAL_QUESTION:
         error = InvalidAnswerError("the model did not answer with one question on one line")

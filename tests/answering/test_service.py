@@ -9,7 +9,7 @@ from llmwiki.answering.answer import Answer
 from llmwiki.answering.service import answer_question
 from tests.support.chat_server import Answer as HttpAnswer
 from tests.support.chat_server import ChatServer, completion
-from tests.support.questions import answer_from_first_passage, ending, station
+from tests.support.questions import STATION, answer_from_first_passage, ending, station
 from tests.support.wiki import Wiki
 
 QUESTION = "How long is a backup of the station kept?"
@@ -69,6 +69,33 @@ def test_a_changed_passage_is_asked_about_anew(
     wiki.ingest()
     assert ask(wiki).statements[0].text == "A backup of the station is kept for 90 days."
     assert server.requests == 2
+
+
+def test_an_answer_is_kept_for_what_the_model_read_and_for_no_other_owner(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    text = {"probes.md": STATION["guide/probes.md"]}
+    moved = {"private/acquisition.md": STATION["guide/probes.md"]}
+    ours = Wiki(engine, tmp_path / "ours", station(engine, tmp_path / "s", server).settings, "ours")
+    theirs = Wiki(engine, tmp_path / "theirs", ours.settings, "theirs")
+    ours.ingest(moved)
+    theirs.ingest(text)
+    question = "Which port does a probe need?"
+    answers = [
+        answer_question(theirs.app.answering, question, collection=name)
+        for name in ("ours", "theirs")
+    ]
+    assert [answer.method for answer in answers] == ["model", "model"]
+    assert server.requests == 2
+
+
+def test_a_reader_who_may_not_write_gets_the_passages(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    answer = ask(station(engine, tmp_path, server).read_only())
+    assert (answer.method, answer.reason) == ("passages", "failed")
+    assert answer.context.blocks
+    assert server.requests == 0
 
 
 def test_what_the_passages_do_not_bear_out_is_dropped(

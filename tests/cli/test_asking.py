@@ -25,6 +25,24 @@ def test_search_marks_a_stale_page(command: Command, compiled: Path) -> None:
     assert NEW in shown
 
 
+def test_nothing_of_a_document_drives_the_terminal(command: Command, tmp_path: Path) -> None:
+    escape = "\\e[31m\\a"
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    (folder / "a\x1b[31m.md").write_text(
+        f'---\ntitle: "Anvil {escape}"\nauthority_tier: "official{escape}"\n'
+        f'version: "1{escape}"\nevidence_family: "tools{escape}"\n---\n'
+        "# Anvil \x1b[31m\n\nWhat an anvil is: \x1b]0;title\x07a block of iron.\n"
+    )
+    command("ingest", str(folder), "--collection", "hostile")
+    command("nightly")
+    for name in ("search", "ask"):
+        for question in ("What is an anvil?", "anvil tools iron"):
+            outcome = command(name, question, "--trace", "--wiki", "on")
+            assert "iron" in outcome.stdout
+            assert not {"\x1b", "\x07"} & {*outcome.stdout, *outcome.stderr}
+
+
 @pytest.mark.usefixtures("ingested")
 def test_search_as_json_is_one_object(command: Command) -> None:
     document = command("search", "restore_archive", "--json").document

@@ -1,11 +1,19 @@
 from dataclasses import replace
 
+import pytest
+
 from llmwiki.config import RetrievalSettings
 from llmwiki.domain import DocumentId
 from llmwiki.providers.clock import SystemClock
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Trace
-from llmwiki.retrieval.named_titles import follow_titles, named_in_best, named_in_question
+from llmwiki.retrieval.named_titles import (
+    LONGEST_TITLE,
+    follow_titles,
+    named_in_best,
+    named_in_question,
+    without_brackets,
+)
 from tests.retrieval.test_context import candidate, passage
 
 
@@ -52,3 +60,30 @@ def test_named_documents_rise_by_their_weight() -> None:
 
 def test_other_scales_than_standard_scores_are_left_alone() -> None:
     assert order("where do alarms go?", fusion="rrf") == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("title", "bare"),
+    [
+        ("Mercury (planet)", "Mercury"),
+        ("Mercury [planet] ", "Mercury"),
+        ("Mercury (planet) (draft)", "Mercury (planet)"),
+        ("Mercury (a [b)", "Mercury"),
+        ("(planet)", ""),
+        ("Mercury (planet) is near", "Mercury (planet) is near"),
+        ("Mercury)", "Mercury)"),
+        ("f()", "f"),
+        ("", ""),
+    ],
+)
+def test_what_stands_in_brackets_at_the_end_is_no_part_of_a_name(title: str, bare: str) -> None:
+    assert without_brackets(title) == bare
+
+
+@pytest.mark.parametrize("part", ["(", " ", "\u00a0", "()", "[", "word "])
+def test_a_title_without_end_takes_no_time_and_names_nothing(part: str) -> None:
+    title = "x" + part * 500_000 + "x"
+    assert without_brackets(title) == title
+    assert named_in_question(title, [titled(1, title, 1.0)]) == {}
+    longest = "y" * LONGEST_TITLE
+    assert set(named_in_question(f"what is {longest}?", [titled(1, longest, 1.0)])) == {1}

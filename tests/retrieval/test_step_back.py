@@ -121,6 +121,29 @@ def test_a_model_that_fails_leaves_the_question_as_it_was(
     assert context.ranking
 
 
+def test_a_rewrite_keeps_nothing_that_cannot_be_stored_or_printed(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    wiki = station(engine, tmp_path, server)
+    server.enqueue(completion("How is\x00 the \ud83dstation\x1b[31m operated?\udce4"))
+    context = find(wiki)
+    assert context.embed_query == "How is the station[31m operated?"
+    assert find(wiki).embed_query == context.embed_query
+    assert server.requests == 1
+
+
+def test_a_reader_who_may_not_write_finds_passages_and_spends_nothing(
+    engine: Engine, tmp_path: Path, server: ChatServer
+) -> None:
+    context = find(station(engine, tmp_path, server).read_only())
+    event = ending(context.events, "step-back")
+    assert (event.status, event.error) == ("error", "DatabaseError")
+    assert "read-only" in (event.message or "")
+    assert context.embed_query == BROAD
+    assert context.ranking
+    assert server.requests == 0
+
+
 def test_a_model_that_hangs_is_given_up(engine: Engine, tmp_path: Path, server: ChatServer) -> None:
     wiki = station(engine, tmp_path, server, retrieval={"provider_timeout": 0.2})
     server.answerer = lambda _request: Answer(delay=60)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, NullPool, create_engine, text
 
 from jobs import compile_drain, drift_sweep, lint_pass, nightly
 from jobs.runner import JobOptions, JobResult, run_job
@@ -95,6 +95,12 @@ class Wiki:
         """Return the reasons of the stale pages by slug."""
         rows = self.rows("SELECT slug, stale_reasons FROM page WHERE stale ORDER BY slug")
         return dict(rows)
+
+    def read_only(self) -> "Wiki":
+        """Return the same for a reader whose writes the database refuses."""
+        options = {"options": "-c default_transaction_read_only=on -c TimeZone=UTC"}
+        engine = create_engine(self.engine.url, connect_args=options, poolclass=NullPool)
+        return Wiki(engine, self.folder, self.settings, self.name)
 
     def rows(self, query: str, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""

@@ -17,6 +17,7 @@ from llmwiki.errors import InvalidAnswerError, LlmwikiError
 from llmwiki.providers.openai_chat import ChatModel, Message
 from llmwiki.retrieval.evidence.details import Grade
 from llmwiki.retrieval.evidence.grading import FamilyGrade
+from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.store.kept_answers import find_answer, keep_answer
 from llmwiki.text.hashing import content_hash, normalise
@@ -104,8 +105,9 @@ def grade_with_model(
             purpose="question",
             subject="grade",
         )
-    except LlmwikiError as error:
-        return ModelGrades(failure=error, usage=Usage(chat_calls=error.calls))
+    except SURVIVED as error:
+        told = as_told(error)
+        return ModelGrades(failure=told, usage=Usage(chat_calls=told.calls))
     try:
         grades = read_grades(answer.text, len(families))
     except InvalidAnswerError as error:
