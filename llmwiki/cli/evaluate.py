@@ -30,7 +30,7 @@ from llmwiki.evaluation.tables import TABLES
 DEEPEST = 100
 
 DatasetsArgument = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Argument(
         metavar="DATASET...",
         help="Folders with corpus.jsonl, queries.jsonl and qrels.tsv (see docs/evaluation.md).",
@@ -116,7 +116,7 @@ SpendOption = Annotated[
 
 
 def command(
-    datasets: DatasetsArgument,
+    datasets: DatasetsArgument = None,
     *,
     ordinary: OrdinaryOption = None,
     collection: CollectionOption = None,
@@ -138,7 +138,7 @@ def command(
 
     def work(app: App) -> int:
         require_libraries(plots=report is not None)
-        read = _read(datasets, ordinary or [], with_corpus=collection is None)
+        read = _read(datasets or [], ordinary or [], with_corpus=collection is None)
         wanted = tuple(read_minimum(text) for text in minimums or [])
         plan = _plan(app, overrides or [], compare, table, depth)
         require_known(wanted, [dataset.name for dataset in read], plan.measures)
@@ -172,6 +172,8 @@ def _read(
         *(read_dataset(path, with_corpus=with_corpus) for path in paths),
         *(read_dataset(path, with_corpus=with_corpus, ordinary=True) for path in ordinary),
     )
+    if not datasets:
+        raise UsageError("no dataset is given; name its folder, or one with --ordinary")
     require_distinct("dataset", [dataset.name for dataset in datasets])
     return datasets
 

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import structlog
+
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import UsageError
 from llmwiki.evaluation.comparison import Difference, Scores, compare
@@ -13,6 +15,8 @@ from llmwiki.evaluation.measures import MEASURES, QUALITY, measure, needs_of
 from llmwiki.evaluation.retrieved import Retriever
 from llmwiki.evaluation.running import DEPTH, Progress, Run, Trial, run_queries
 from llmwiki.ports import Clock
+
+log = structlog.get_logger()
 
 OpenRetriever = Callable[[Configuration, Collection], Retriever]
 
@@ -56,6 +60,7 @@ def evaluate(
             )
             needs = needs_of(plan.measures, plan.depth)
             run = run_queries(trial, task.dataset, clock, needs, progress=progress)
+            log.info("evaluation.run.finished", dataset=task.dataset.name, configuration=trial.name)
             runs.append(run)
             scores.append(_score(run, plan.measures))
     return Evaluation(

@@ -66,6 +66,15 @@ def test_a_table_has_a_row_for_each_of_its_configurations(command: Command, smal
         assert f"\n| {row} | " in outcome.stdout
 
 
+def test_an_ordinary_dataset_may_stand_alone_and_none_is_refused(
+    command: Command, small: str
+) -> None:
+    assert command("evaluate", "--ordinary", small).code == 0
+    outcome = command("evaluate")
+    assert outcome.code == 2
+    assert "no dataset is given" in outcome.stderr
+
+
 def test_several_datasets_and_ordinary_ones_are_measured_together(
     command: Command, dataset_folder: DatasetFolder
 ) -> None:
