@@ -13,6 +13,7 @@ document ranks as its best passage), milliseconds at the median and at the 95th 
 """
 
 import argparse
+import os
 import platform
 import tempfile
 import time
@@ -237,6 +238,8 @@ def _report(systems: dict[str, tuple[Search, float]], questions: Sequence[Asked]
                 seconds[name].append(elapsed)
                 ranking = documents_of(found, {path: path for path in found})
                 gains[name].append(ndcg(ranking, question.relevant))
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"Load average at the end, over 1, 5 and 15 minutes: {load} on {os.cpu_count()} cores.\n")
     print("| system | nDCG@10 | p50 ms | p95 ms | built in s |")
     print("|---|---|---|---|---|")
     for name, (_, built) in systems.items():

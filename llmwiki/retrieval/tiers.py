@@ -21,9 +21,16 @@ from llmwiki.store.vector_indexes import VectorIndex, find_vector_index
 from llmwiki.store.word_statistics import Extent, Term, question_terms, rarity
 from llmwiki.text.identifiers import find_identifiers
 
-CANDIDATE_BUDGET = 12_000
-"""Passages that words are searched in at most. Common words score, but are not searched for: at 36
-thousand passages this kept .997 of the ten best at a third of the time (retrieval measurements)."""
+NEGLIGIBLE_WEIGHT = 0.1
+"""Share of a question's weight that its commonest words may have and not be searched for. They
+count in the scores of what is found. At 100 thousand passages the ten best stayed what they were
+and the median of the time fell by a third; with .2, one in two hundred of them went missing."""
+
+WORTH_SAVING = 12_000
+"""Postings. Below it every word is searched for."""
+
+POSTINGS_AT_MOST = 60_000
+"""What one search reads, about: a bound on the time of questions as long as a page."""
 
 Extents = Mapping[CollectionId, Extent]
 """The size of each collection."""
@@ -186,11 +193,12 @@ def lexical_tier(
         asked = question_terms(connection, alike, question)
         terms += asked
         known = [term for term in asked if term.frequency]
-        candidates = set(candidate_terms(known, CANDIDATE_BUDGET))
+        rarities = {term: rarity(extent.passages, term.frequency) for term in known}
+        candidates = searched_terms({term: rarities[term] * term.occurrences for term in known})
         for term in known:
-            weights[term.lexeme] = rarity(extent.passages, term.frequency)
+            weights[term.lexeme] = rarities[term]
             chosen = searched if term in candidates else others
-            chosen += _weighted(alike, term, extent)
+            chosen += _weighted(alike, term, rarities[term], extent)
     if not terms:
         return "the question holds only stop words"
     if not searched:
@@ -217,16 +225,20 @@ def identifier_tier(
     )
 
 
-def candidate_terms(terms: Sequence[Term], budget: int) -> tuple[Term, ...]:
-    """Return the rarest terms whose frequencies add up to the budget; always the rarest one."""
+def searched_terms(weights: Mapping[Term, float]) -> frozenset[Term]:
+    """Return the rarest terms, until what is left weighs little or there are postings enough."""
     chosen: list[Term] = []
-    passages = 0
-    for term in sorted(terms, key=lambda term: (term.frequency, term.lexeme)):
-        passages += term.frequency
-        if chosen and passages > budget:
+    postings = 0
+    left = sum(weights.values())
+    negligible = NEGLIGIBLE_WEIGHT * left
+    for term in sorted(weights, key=lambda term: (term.frequency, term.lexeme)):
+        postings += term.frequency
+        saving = postings > WORTH_SAVING and left <= negligible
+        if chosen and (saving or postings > POSTINGS_AT_MOST):
             break
         chosen.append(term)
-    return tuple(chosen)
+        left -= weights[term]
+    return frozenset(chosen)
 
 
 def _together(collections: Iterable[Collection], extents: Extents) -> Extent:
@@ -234,13 +246,13 @@ def _together(collections: Iterable[Collection], extents: Extents) -> Extent:
 
 
 def _weighted(
-    collections: Sequence[Collection], term: Term, extent: Extent
+    collections: Sequence[Collection], term: Term, rarity_: float, extent: Extent
 ) -> Iterable[WeightedTerm]:
     for collection in collections:
         yield WeightedTerm(
             collection_id=collection.id,
             lexeme=term.lexeme,
-            weight=term.occurrences * rarity(extent.passages, term.frequency),
+            weight=term.occurrences * rarity_,
             mean_length=extent.mean_length,
         )
 

@@ -1,10 +1,11 @@
+from collections.abc import Mapping
 from math import log
 
 import pytest
 from sqlalchemy import Connection, Engine, text
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.retrieval.tiers import LexicalTier, candidate_terms, lexical_tier
+from llmwiki.retrieval.tiers import LexicalTier, lexical_tier, searched_terms
 from llmwiki.store.search_words import LENGTH_WEIGHT, TERM_SATURATION
 from llmwiki.store.word_statistics import Term, rarity, read_extents
 from tests.retrieval.conftest import DOCUMENTS, Ingest
@@ -54,14 +55,33 @@ def test_completing_agrees_with_finding(engine: Engine, ingest: Ingest) -> None:
     assert all(score == 0 for key, score in completed.items() if key not in found)
 
 
-def test_the_rarest_terms_are_searched_within_the_budget() -> None:
-    terms = [
+def terms(**frequencies: int) -> list[Term]:
+    return [
         Term(lexeme=lexeme, occurrences=1, frequency=frequency)
-        for lexeme, frequency in (("common", 900), ("rare", 5), ("middling", 90))
+        for lexeme, frequency in frequencies.items()
     ]
-    assert [term.lexeme for term in candidate_terms(terms, 100)] == ["rare", "middling"]
-    assert [term.lexeme for term in candidate_terms(terms, 1)] == ["rare"]
-    assert len(candidate_terms(terms, 10_000)) == 3
+
+
+def chosen(weights: Mapping[Term, float]) -> set[str]:
+    return {term.lexeme for term in searched_terms(weights)}
+
+
+def test_every_word_is_searched_for_while_that_costs_little() -> None:
+    common, rare = terms(common=11_000, rare=5)
+    assert chosen({common: 0.01, rare: 9.0}) == {"common", "rare"}
+
+
+def test_a_common_word_of_little_weight_is_not_searched_for() -> None:
+    common, rare, middling = terms(common=30_000, rare=5, middling=900)
+    assert chosen({common: 0.5, rare: 9.0, middling: 4.0}) == {"rare", "middling"}
+    assert chosen({common: 2.5, rare: 9.0, middling: 4.0}) == {"rare", "middling", "common"}
+
+
+def test_a_long_question_is_searched_by_its_rarest_words() -> None:
+    many = terms(**{f"word{number}": 20_000 + number for number in range(9)})
+    assert chosen(dict.fromkeys(many, 1.0)) == {"word0", "word1"}
+    [alone] = terms(alone=900_000)
+    assert chosen({alone: 0.1}) == {"alone"}
 
 
 def test_rarity_falls_with_frequency_and_stays_above_zero() -> None:
