@@ -27,7 +27,7 @@ from llmwiki.retrieval.evidence.plan_lint import Corpus, PlanFinding, check_corp
 from llmwiki.retrieval.evidence.suggestions import suggest_plans
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.collections import select_collections
-from llmwiki.store.family_search import document_places, section_places
+from llmwiki.store.family_search import document_places, section_places, section_sizes
 from llmwiki.store.plan_sources import linked_topics, topic_places
 
 app = typer.Typer(
@@ -141,7 +141,11 @@ def _corpus(connection: Connection, name: str | None, owner: str | None) -> Corp
     owners = None if owner is None else [owner]
     collections = select_collections(connection, name=name, owners=owners)
     documents = {document.id: document for document in document_places(connection, collections)}
-    return Corpus(documents=documents, sections=tuple(section_places(connection, documents)))
+    return Corpus(
+        documents=documents,
+        sections=tuple(section_places(connection, documents)),
+        sizes=section_sizes(connection, documents),
+    )
 
 
 def _report(

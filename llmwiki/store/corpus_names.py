@@ -6,7 +6,7 @@ corpus"); a look-up goes from the runs of words of the text to the index, and it
 depend on how many names there are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,8 +35,8 @@ class CorpusName:
     """As the corpus writes it."""
     collection_id: CollectionId
     document_id: DocumentId
-    section_ids: tuple[ChunkId, ...]
-    """Of a heading: its section and those below it; empty for a whole document."""
+    section_id: ChunkId | None
+    """Of a heading."""
 
 
 _LEXEMES = """
@@ -48,18 +48,13 @@ ORDER BY place.position, word.lexeme COLLATE "C"
 
 # One bearer of a family stands for all: its documents are told by their metadata.
 _NAMES = """
-SELECT n.key, n.kind, n.name, n.collection_id, n.document_id,
-       coalesce((SELECT array_agg(below.id ORDER BY below.position)
-                 FROM chunk s JOIN chunk below ON below.document_id = s.document_id
-                 WHERE s.id = n.section_id AND below.parent_id IS NULL
-                   AND below.breadcrumb[1:cardinality(s.breadcrumb)] = s.breadcrumb),
-                '{}') AS section_ids
+SELECT n.key, n.kind, n.name, n.collection_id, n.document_id, n.section_id
 FROM unnest(CAST(:keys AS text[])) AS asked(key)
 CROSS JOIN LATERAL (
     (SELECT * FROM corpus_name c
      WHERE c.collection_id = ANY(:collections) AND c.key = asked.key COLLATE "C"
        AND c.kind IN ('title', 'heading')
-     ORDER BY c.id LIMIT :most)
+     LIMIT :most)
     UNION ALL
     (SELECT * FROM corpus_name c
      WHERE c.collection_id = ANY(:collections) AND c.key = asked.key COLLATE "C"
@@ -69,10 +64,12 @@ CROSS JOIN LATERAL (
 ORDER BY n.id
 """
 
-_FREQUENCIES = """
-SELECT lexeme, sum(frequency)::bigint AS frequency FROM term
-WHERE collection_id = ANY(:collections) AND lexeme = ANY(:lexemes)
-GROUP BY lexeme
+_BELOW = """
+SELECT s.id AS section, below.id
+FROM chunk s JOIN chunk below ON below.document_id = s.document_id
+WHERE s.id = ANY(:sections) AND below.parent_id IS NULL
+  AND below.breadcrumb[1:cardinality(s.breadcrumb)] = s.breadcrumb
+ORDER BY below.id
 """
 
 
@@ -106,18 +103,14 @@ def names_with(
             "most": BEARERS_READ,
         },
     ).mappings()
-    return [CorpusName(**{**row, "section_ids": tuple(row["section_ids"])}) for row in rows]
+    return [CorpusName(**row) for row in rows]
 
 
-def frequencies_of(
-    connection: Connection, collections: Sequence[Collection], lexemes: Iterable[str]
-) -> Mapping[str, int]:
-    """Return how many passages hold each lexeme that any holds."""
-    rows = connection.execute(
-        text(_FREQUENCIES),
-        {
-            "collections": [collection.id for collection in collections],
-            "lexemes": sorted(set(lexemes)),
-        },
-    )
-    return {row.lexeme: row.frequency for row in rows}
+def sections_below(
+    connection: Connection, sections: Iterable[ChunkId]
+) -> dict[ChunkId, frozenset[ChunkId]]:
+    """Return for each section itself and those under its heading."""
+    below: dict[ChunkId, set[ChunkId]] = {}
+    for row in connection.execute(text(_BELOW), {"sections": list(sections)}):
+        below.setdefault(ChunkId(row.section), set()).add(ChunkId(row.id))
+    return {section: frozenset(ids) for section, ids in below.items()}

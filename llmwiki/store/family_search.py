@@ -29,7 +29,6 @@ class SectionPlace:
     id: ChunkId
     document_id: DocumentId
     breadcrumb: tuple[str, ...]
-    passages: int
 
 
 _DOCUMENTS = """
@@ -39,11 +38,17 @@ ORDER BY id
 """
 
 _SECTIONS = """
-SELECT s.id, s.document_id, s.breadcrumb,
-       (SELECT count(*) FROM chunk c WHERE c.parent_id = s.id) AS passages
-FROM chunk s
-WHERE s.document_id = ANY(:documents) AND s.parent_id IS NULL
-ORDER BY s.document_id, s.position
+SELECT id, document_id, breadcrumb
+FROM chunk
+WHERE document_id = ANY(:documents) AND parent_id IS NULL
+ORDER BY document_id, position
+"""
+
+_SECTION_SIZES = """
+SELECT parent_id AS section, count(*) AS passages
+FROM chunk
+WHERE document_id = ANY(:documents) AND parent_id IS NOT NULL
+GROUP BY parent_id
 """
 
 
@@ -63,8 +68,13 @@ def section_places(connection: Connection, documents: Iterable[DocumentId]) -> l
     return [SectionPlace(**{**row, "breadcrumb": tuple(row["breadcrumb"])}) for row in rows]
 
 
-_PASSAGES_OF_SECTIONS = """
-SELECT id FROM chunk WHERE parent_id = ANY(:sections) ORDER BY document_id, position LIMIT :limit
+_PASSAGES_WITHIN = """
+SELECT id FROM (
+    SELECT id FROM chunk WHERE document_id = ANY(:documents) AND parent_id IS NOT NULL
+    UNION
+    SELECT id FROM chunk WHERE parent_id = ANY(:sections)
+) AS within
+ORDER BY id LIMIT :limit
 """
 
 _DOCUMENTS_OF_FAMILY = """
@@ -74,12 +84,23 @@ ORDER BY id
 """
 
 
-def passages_of_sections(
-    connection: Connection, sections: Iterable[ChunkId], *, limit: int
+def section_sizes(connection: Connection, documents: Iterable[DocumentId]) -> dict[ChunkId, int]:
+    """Return how many passages each section of the documents has."""
+    rows = connection.execute(text(_SECTION_SIZES), {"documents": list(documents)})
+    return {ChunkId(row.section): row.passages for row in rows}
+
+
+def passages_within(
+    connection: Connection,
+    documents: Iterable[DocumentId],
+    sections: Iterable[ChunkId],
+    *,
+    limit: int,
 ) -> list[ChunkId]:
-    """Return passages of the sections in reading order, so many at most."""
+    """Return passages of the documents and of the sections, so many at most."""
     rows = connection.execute(
-        text(_PASSAGES_OF_SECTIONS), {"sections": list(sections), "limit": limit}
+        text(_PASSAGES_WITHIN),
+        {"documents": list(documents), "sections": list(sections), "limit": limit},
     )
     return [ChunkId(row.id) for row in rows]
 

@@ -11,7 +11,7 @@ nDCG did not fall; on Cranfield no question names two things (docs, evidence fam
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from sqlalchemy import Connection
@@ -21,7 +21,7 @@ from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.evidence.families import NamedFamily
 from llmwiki.store import corpus_names
 from llmwiki.store.corpus_names import BEARERS_READ, CorpusName
-from llmwiki.store.word_statistics import rarity, read_extents
+from llmwiki.store.word_statistics import lexeme_frequencies, rarity, read_extents
 
 FEWEST = 2
 """Families. A question that names one thing is served by the ordinary ranking."""
@@ -45,9 +45,11 @@ class Naming:
 
     lexemes: tuple[str, ...]
     names: Mapping[str, Sequence[CorpusName]]
-    """The bearers of each key."""
+    """The bearers of each key that is rare enough, and few enough."""
     weights: Mapping[str, float]
     """The rarity of lexemes, in that of a word that no passage holds."""
+    below: Mapping[ChunkId, frozenset[ChunkId]] = field(default_factory=dict)
+    """The sections under the heading of each section that bears a name, itself included."""
 
     def weight(self, key: str) -> float:
         """Return what the words of a name weigh together."""
@@ -79,10 +81,17 @@ def _among(
     """Return the families of collections whose lexemes are made the same way."""
     extents = read_extents(connection, collections)
     passages = sum(extent.passages for extent in extents.values())
-    named = named_families(read_names(connection, collections, passages, question))
+    asked = read_names(connection, collections, passages, question, least=RARITY_OF_NAMED)
+    named = named_families(asked)
     mentioned: list[NamedFamily] = []
     for witness in _first_witnesses(named, candidates):
-        naming = read_names(connection, collections, passages, witness.passage.text)
+        naming = read_names(
+            connection,
+            collections,
+            passages,
+            witness.passage.text,
+            least=RARITY_OF_MENTIONED,
+        )
         mentioned += mentioned_families(naming, candidates, [*named, *mentioned])
     return [*named, *mentioned[:MOST_MENTIONED]]
 
@@ -98,23 +107,51 @@ def _first_witnesses(
 
 
 def read_names(
-    connection: Connection, collections: Sequence[Collection], passages: int, words: str
+    connection: Connection,
+    collections: Sequence[Collection],
+    passages: int,
+    words: str,
+    *,
+    least: float,
 ) -> Naming:
-    """Look up every run of words of a text among the names of the corpus."""
+    """Look up every run of words of a text among the names of the corpus.
+
+    A name counts whose words weigh ``least`` together.
+    """
     lexemes = corpus_names.lexemes_in_order(connection, collections, words)
     keys = {key for _, _, key in corpus_names.runs_of(lexemes)}
-    names: dict[str, list[CorpusName]] = {}
+    bearers: dict[str, list[CorpusName]] = {}
     for name in corpus_names.names_with(connection, collections, keys):
-        names.setdefault(name.key, []).append(name)
-    held = {lexeme for key in names for lexeme in key.split(" ")}
-    frequencies = corpus_names.frequencies_of(connection, collections, held)
+        bearers.setdefault(name.key, []).append(name)
+    held = sorted({lexeme for key in bearers for lexeme in key.split(" ")})
     unheard = rarity(passages, 0)
-    return Naming(
-        lexemes=lexemes,
-        names=names,
-        weights={
-            lexeme: rarity(passages, frequency) / unheard
-            for lexeme, frequency in frequencies.items()
+    weights = {
+        lexeme: rarity(passages, frequency) / unheard
+        for lexeme, frequency in lexeme_frequencies(connection, collections, held).items()
+    }
+    naming = choose_names(Naming(lexemes=lexemes, names=bearers, weights=weights), least)
+    sections = [
+        bearer.section_id
+        for of in naming.names.values()
+        for bearer in of
+        if bearer.section_id is not None
+    ]
+    return replace(naming, below=corpus_names.sections_below(connection, sections))
+
+
+def choose_names(naming: Naming, least: float) -> Naming:
+    """Keep the names that tell parts of the corpus apart."""
+    return replace(
+        naming,
+        names={
+            key: bearers
+            for key, bearers in naming.names.items()
+            if any(bearer.kind == "family" for bearer in bearers)
+            or (
+                len({bearer.document_id for bearer in bearers}) <= MOST_BEARERS
+                and len(bearers) < BEARERS_READ
+                and naming.weight(key) >= least
+            )
         },
     )
 
@@ -125,7 +162,7 @@ def named_families(naming: Naming) -> tuple[NamedFamily, ...]:
         (
             (start, end, key)
             for start, end, key in corpus_names.runs_of(naming.lexemes)
-            if _is_name(key, naming, RARITY_OF_NAMED)
+            if key in naming.names
         ),
         key=lambda span: (span[0] - span[1], span[0]),
     )
@@ -136,51 +173,35 @@ def named_families(naming: Naming) -> tuple[NamedFamily, ...]:
             taken.update(range(start, end))
             chosen.setdefault(key, start)
     weightiest = sorted(chosen, key=lambda key: (-naming.weight(key), key))[:MOST_NAMED]
-    families = (_family(naming.names[key]) for key in sorted(weightiest, key=chosen.__getitem__))
-    return _distinct(families)
+    return _distinct(_family(naming, key) for key in sorted(weightiest, key=chosen.__getitem__))
 
 
 def mentioned_families(
     naming: Naming, ranking: Sequence[Candidate], known: Sequence[NamedFamily]
 ) -> tuple[NamedFamily, ...]:
     """Return what a witness names of what was found for the question, the best found first."""
-    found: dict[str, NamedFamily] = {}
-    for key, bearers in naming.names.items():
-        if _is_name(key, naming, RARITY_OF_MENTIONED):
-            found[key] = replace(_family(bearers), origin="mentioned")
+    found = [replace(_family(naming, key), origin="mentioned") for key in naming.names]
     ranked = (
-        next((family for family in found.values() if family.is_member(candidate.passage)), None)
+        next((family for family in found if family.is_member(candidate.passage)), None)
         for candidate in ranking
         if not any(family.is_member(candidate.passage) for family in known)
     )
     return _distinct(family for family in ranked if family is not None)[:MOST_MENTIONED]
 
 
-def _is_name(key: str, naming: Naming, least: float) -> bool:
-    bearers = naming.names.get(key, ())
-    if any(bearer.kind == "family" for bearer in bearers):
-        return True
-    documents = {bearer.document_id for bearer in bearers}
-    return (
-        0 < len(documents) <= MOST_BEARERS
-        and len(bearers) < BEARERS_READ
-        and naming.weight(key) >= least
-    )
-
-
-def _family(bearers: Sequence[CorpusName]) -> NamedFamily:
+def _family(naming: Naming, key: str) -> NamedFamily:
     documents: set[DocumentId] = set()
     sections: set[ChunkId] = set()
     metadata = None
-    for bearer in bearers:
+    for bearer in naming.names[key]:
         if bearer.kind == "family":
             metadata = bearer.name
-        elif bearer.kind == "title":
+        elif bearer.section_id is None:
             documents.add(bearer.document_id)
         else:
-            sections.update(bearer.section_ids)
+            sections |= naming.below.get(bearer.section_id, {bearer.section_id})
     return NamedFamily(
-        name=metadata or bearers[0].name,
+        name=metadata or naming.names[key][0].name,
         origin="named",
         documents=frozenset(documents),
         sections=frozenset(sections),

@@ -37,11 +37,13 @@ class Corpus:
 
     documents: Mapping[DocumentId, DocumentPlace]
     sections: tuple[SectionPlace, ...]
+    sizes: Mapping[ChunkId, int]
+    """The passages of each section."""
 
     @property
     def passages(self) -> int:
         """How many passages there are."""
-        return sum(section.passages for section in self.sections)
+        return sum(self.sizes.values())
 
 
 def check_files(library: PlanLibrary, *, limit: int) -> Iterator[PlanFinding]:
@@ -181,7 +183,7 @@ def _check_overlaps(
 
 
 def _passages(members: frozenset[ChunkId], corpus: Corpus) -> int:
-    return sum(section.passages for section in corpus.sections if section.id in members)
+    return sum(corpus.sizes.get(section, 0) for section in members)
 
 
 def _about(family: PlannedFamily, code: str, severity: Severity, message: str) -> PlanFinding:

@@ -22,7 +22,7 @@ from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import OpenedTiers
 from llmwiki.retrieval.tier_opening import open_tiers
 from llmwiki.retrieval.tiers import Tier
-from llmwiki.store.family_search import passages_of_sections
+from llmwiki.store.family_search import passages_within
 
 FOUND_BY_TIER = 20
 """Passages that each tier finds for a family."""
@@ -30,8 +30,8 @@ FOUND_BY_TIER = 20
 KEPT_FOR_FAMILY = 6
 """Passages of a family that become candidates."""
 
-PASSAGES_OF_SECTIONS = 2_000
-"""Scored at most where a family is made of sections."""
+LARGEST_SCORED = 2_000
+"""Passages of a family that are scored one and all. In a larger one the tiers search."""
 
 WEIGHT_OF_QUESTION = 1.0
 """Beside the rescue query's 1."""
@@ -138,16 +138,17 @@ def _live(opened: OpenedTiers, parts: Parts) -> list[Tier]:
 
 
 def _find(connection: Connection, tiers: Sequence[Tier], scope: Scope) -> list[ChunkId]:
-    found: dict[ChunkId, None] = {}
-    if scope.documents:
-        for tier in tiers:
-            scored = tier.find(connection, FOUND_BY_TIER, documents=scope.documents)
-            found |= {chunk_id: None for chunk_id, _ in scored}
-    if scope.sections:
-        found |= dict.fromkeys(
-            passages_of_sections(connection, scope.sections, limit=PASSAGES_OF_SECTIONS)
-        )
-    return list(found)
+    """Return the passages of a small family, and the best ones of a large one."""
+    within = passages_within(connection, scope.documents, scope.sections, limit=LARGEST_SCORED + 1)
+    if len(within) <= LARGEST_SCORED:
+        return within
+    documents = (*scope.documents, *scope.documents_of_sections)
+    found = (
+        chunk_id
+        for tier in tiers
+        for chunk_id, _ in tier.find(connection, FOUND_BY_TIER, documents=documents)
+    )
+    return list(dict.fromkeys(found))
 
 
 def _score(

@@ -1,14 +1,20 @@
 """Where in the corpus the witnesses of a family can stand."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection, DocumentId
 from llmwiki.retrieval.evidence.families import EvidenceFamily, NamedFamily
 from llmwiki.retrieval.evidence.plans import PlannedFamily
+from llmwiki.store.collections import corpus_version
 from llmwiki.store.family_search import document_places, documents_of_family, section_places
+
+MOST_KEPT = 256
+"""Scopes of planned families that a process remembers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +23,16 @@ class Scope:
 
     documents: tuple[DocumentId, ...] = ()
     sections: tuple[ChunkId, ...] = ()
+    documents_of_sections: tuple[DocumentId, ...] = ()
 
     @property
     def size(self) -> int:
         """How many documents and sections there are."""
         return len(self.documents) + len(self.sections)
+
+
+_kept: OrderedDict[tuple[str, ...], Scope] = OrderedDict()
+_lock = Lock()
 
 
 def find_scope(
@@ -30,15 +41,36 @@ def find_scope(
     family: EvidenceFamily,
     tiers: Sequence[str],
 ) -> Scope:
-    """Return where a passage can stand that the family admits."""
-    if isinstance(family, PlannedFamily):
-        return _of_planned(connection, collections, family, tiers)
+    """Return where a passage can stand that the family admits.
+
+    That of a planned family is remembered until its collections are ingested again: its patterns
+    are tried on every path and heading.
+    """
     if isinstance(family, NamedFamily):
-        documents = set(family.documents)
-        if family.metadata is not None:
-            documents.update(documents_of_family(connection, collections, family.metadata))
-        return Scope(documents=tuple(sorted(documents)), sections=tuple(sorted(family.sections)))
-    raise TypeError(family)
+        return _of_named(connection, collections, family)
+    if not isinstance(family, PlannedFamily):
+        raise TypeError(family)
+    version = corpus_version(connection, collections)
+    key = (str(connection.engine.url), version, repr(family), *tiers)
+    with _lock:
+        scope = _kept.get(key)
+    if scope is None:
+        scope = _of_planned(connection, collections, family, tiers)
+    with _lock:
+        _kept[key] = scope
+        _kept.move_to_end(key)
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return scope
+
+
+def _of_named(
+    connection: Connection, collections: Sequence[Collection], family: NamedFamily
+) -> Scope:
+    documents = set(family.documents)
+    if family.metadata is not None:
+        documents.update(documents_of_family(connection, collections, family.metadata))
+    return Scope(documents=tuple(sorted(documents)), sections=tuple(sorted(family.sections)))
 
 
 def _of_planned(
@@ -59,10 +91,12 @@ def _of_planned(
     )
     if not family.match.heading:
         return Scope(documents=documents)
+    sections = [
+        section
+        for section in section_places(connection, documents)
+        if family.match.holds_headings(section.breadcrumb)
+    ]
     return Scope(
-        sections=tuple(
-            section.id
-            for section in section_places(connection, documents)
-            if family.match.holds_headings(section.breadcrumb)
-        )
+        sections=tuple(section.id for section in sections),
+        documents_of_sections=tuple(dict.fromkeys(section.document_id for section in sections)),
     )

@@ -37,10 +37,10 @@ def corpus_of(*paths: str, tier: str | None = None) -> Corpus:
                 id=ChunkId(number),
                 document_id=DocumentId(number),
                 breadcrumb=(path, "Introduction"),
-                passages=2,
             )
             for number, path in enumerate(paths)
         ),
+        sizes={ChunkId(number): 2 for number in range(len(paths))},
     )
 
 
