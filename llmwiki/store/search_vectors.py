@@ -16,7 +16,7 @@ VectorMethod = Literal["exact", "hnsw"]
 CANDIDATES_PER_RESULT = 2
 """The index gives its candidates in a relaxed order, so more are taken than are asked for."""
 
-_SMALLEST_SEARCH, _LARGEST_SEARCH = 100, 1000
+_SMALLEST_SEARCH, _LARGEST_SEARCH = 200, 1000
 """Of the list that HNSW keeps while it searches; the latter is pgvector's limit."""
 
 # Vectors are sorted first and looked up one by one, until there are enough: pages have vectors in
