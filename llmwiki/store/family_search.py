@@ -77,12 +77,6 @@ SELECT id FROM (
 ORDER BY id LIMIT :limit
 """
 
-_DOCUMENTS_OF_FAMILY = """
-SELECT id FROM document
-WHERE collection_id = ANY(:collections) AND lower(evidence_family) = lower(:family)
-ORDER BY id
-"""
-
 
 def section_sizes(connection: Connection, documents: Iterable[DocumentId]) -> dict[ChunkId, int]:
     """Return how many passages each section of the documents has."""
@@ -103,17 +97,6 @@ def passages_within(
         {"documents": list(documents), "sections": list(sections), "limit": limit},
     )
     return [ChunkId(row.id) for row in rows]
-
-
-def documents_of_family(
-    connection: Connection, collections: Sequence[Collection], family: str
-) -> list[DocumentId]:
-    """Return the documents whose metadata names the evidence family, in any case."""
-    rows = connection.execute(
-        text(_DOCUMENTS_OF_FAMILY),
-        {"collections": [collection.id for collection in collections], "family": family},
-    )
-    return [DocumentId(row.id) for row in rows]
 
 
 _BEFORE = """

@@ -69,7 +69,9 @@ def load_plans(folder: Path, tiers: Sequence[str] = DEFAULT_TIERS) -> PlanLibrar
     plans: list[Plan] = []
     problems: list[PlanProblem] = []
     for file in _plan_files(folder, problems):
-        for read in read_plans(file, f"{folder.name}/{file.name}", tiers):
+        # A name that is not UTF-8 could not be printed.
+        name = f"{folder.name}/{file.name}".encode(errors="replace").decode()
+        for read in read_plans(file, name, tiers):
             if isinstance(read, Plan):
                 plans.append(read)
             else:

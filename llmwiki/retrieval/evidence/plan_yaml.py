@@ -4,6 +4,7 @@ Every scalar stays the text that was written: ``no`` is a word and ``1.10`` a ve
 False and 1.1. Only ``null`` and an empty value are None. Nothing is ever constructed from tags.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ MOST_VALUES = 10_000
 """Values of one file, those that aliases repeat included: an alias of aliases grows fast."""
 
 DEEPEST_NESTING = 20
+
+_NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 
 _NULL_TAG = "tag:yaml.org,2002:null"
 
@@ -81,7 +84,7 @@ class _Reader:
             case yaml.SequenceNode():
                 return [self.read(each, (*path, place)) for place, each in enumerate(node.value)]
             case yaml.ScalarNode():
-                return None if node.tag == _NULL_TAG else node.value
+                return None if node.tag == _NULL_TAG else self._text(node)
             case _:
                 raise AssertionError(node)
 
@@ -90,12 +93,19 @@ class _Reader:
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 self._refuse(key_node, "a key must be a word, not a list or a mapping")
-            key = key_node.value
+            key = self._text(key_node)
             if key in values:
                 self._refuse(key_node, f"the key {key!r} stands here for the second time")
             self.lines[*path, key] = key_node.start_mark.line + 1
             values[key] = self.read(value_node, (*path, key))
         return values
+
+    def _text(self, node: yaml.ScalarNode) -> str:
+        """Return what is written; an escape can name what neither search nor database takes."""
+        text: str = node.value
+        if _NO_TEXT.search(text):
+            self._refuse(node, "a value holds a NUL or half of a surrogate pair")
+        return text
 
     def _refuse(self, node: yaml.Node, message: str) -> None:
         place = Place(self.name, node.start_mark.line + 1)
@@ -134,6 +144,8 @@ def _documents(text: str, reader: _Reader) -> Iterator[Written]:
 
 def _read_text(file: Path, name: str) -> str:
     try:
+        if file.is_fifo():
+            raise _file_error(name, "cannot be read: it is a pipe, which has no end")
         with file.open("rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
     except OSError as error:

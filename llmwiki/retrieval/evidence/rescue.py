@@ -3,7 +3,7 @@
 The rescue query may name what the question does not: a question that asks for credentials says
 nothing of service accounts. Every tier searches with it inside of the family. What it finds is
 ordered by its standard score for the rescue query plus that for the question, since a passage
-has to be evidence of the family and of use to the question (beta = 1 in docs, evidence families).
+has to be evidence of the family and of use to the question.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from llmwiki.domain import ChunkId, Collection, Usage
 from llmwiki.errors import LlmwikiError
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.embedding import QuestionVector
-from llmwiki.retrieval.evidence.families import EvidenceFamily
+from llmwiki.retrieval.evidence.plans import PlannedFamily
 from llmwiki.retrieval.evidence.scopes import Scope, find_scope
 from llmwiki.retrieval.normalisation import standard_scores
 from llmwiki.retrieval.parts import Parts
@@ -85,7 +85,7 @@ def embed_queries(
 def rescue_family(
     connection: Connection,
     collections: Sequence[Collection],
-    family: EvidenceFamily,
+    family: PlannedFamily,
     known: Sequence[Candidate],
     tools: "RescueTools",
 ) -> Rescued:

@@ -1,5 +1,6 @@
 """The step that searches once more for families that too little was found of."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -7,6 +8,7 @@ from sqlalchemy import Connection
 from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.evidence.details import RescueDetail, RescueFacts
 from llmwiki.retrieval.evidence.evidence import NO_FAMILIES, Evidence
+from llmwiki.retrieval.evidence.plans import PlannedFamily
 from llmwiki.retrieval.evidence.rescue import (
     Judge,
     Rescued,
@@ -22,17 +24,19 @@ def rescue_families(
 ) -> Evidence:
     """Return the evidence with what one search for each family in need has found.
 
-    All rescue queries are embedded by one call; an embedder that fails leaves the words.
+    Automatic families are those that something was found of, and need none. All rescue queries
+    are embedded by one call; an embedder that fails leaves the words.
     """
     with trace.step("rescue") as step:
         if not evidence.families:
             step.skip("no-families", NO_FAMILIES)
             return evidence
-        lacking = [
-            place
+        lacking = {
+            place: family
             for place, family in enumerate(evidence.families)
-            if len(evidence.witnesses(place, evidence.candidates)) < family.min
-        ]
+            if isinstance(family, PlannedFamily)
+            and len(evidence.witnesses(place, evidence.candidates)) < family.min
+        }
         if not lacking:
             step.skip("enough", "enough was found of every family")
             return evidence
@@ -42,25 +46,25 @@ def rescue_families(
 def _rescue(
     connection: Connection,
     evidence: Evidence,
-    lacking: list[int],
+    lacking: Mapping[int, PlannedFamily],
     judge: Judge,
     parts: Parts,
     step: OpenStep,
 ) -> Evidence:
     connection.commit()  # no transaction is open while a service embeds
     queries = embed_queries(
-        [evidence.families[place].query for place in lacking], evidence.collections, parts
+        [family.query for family in lacking.values()], evidence.collections, parts
     )
     tools = RescueTools(parts=parts, queries=queries, judge=judge, authority_tiers=evidence.tiers)
     rescued = {
         place: rescue_family(
             connection,
             evidence.collections,
-            evidence.families[place],
+            family,
             evidence.witnesses(place, evidence.candidates),
             tools,
         )
-        for place in lacking
+        for place, family in lacking.items()
     }
     detail = _detail(evidence, rescued, None if queries.failure is None else str(queries.failure))
     if queries.failure is None:

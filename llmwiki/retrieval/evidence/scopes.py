@@ -8,13 +8,12 @@ from threading import Lock
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection, DocumentId
-from llmwiki.retrieval.evidence.families import EvidenceFamily, NamedFamily
 from llmwiki.retrieval.evidence.plans import PlannedFamily
 from llmwiki.store.collections import corpus_version
-from llmwiki.store.family_search import document_places, documents_of_family, section_places
+from llmwiki.store.family_search import document_places, section_places
 
 MOST_KEPT = 256
-"""Scopes of planned families that a process remembers."""
+"""Scopes that a process remembers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,18 +37,14 @@ _lock = Lock()
 def find_scope(
     connection: Connection,
     collections: Sequence[Collection],
-    family: EvidenceFamily,
+    family: PlannedFamily,
     tiers: Sequence[str],
 ) -> Scope:
     """Return where a passage can stand that the family admits.
 
-    That of a planned family is remembered until its collections are ingested again: its patterns
-    are tried on every path and heading.
+    It is remembered until the collections are ingested again: the patterns are tried on every
+    path and heading.
     """
-    if isinstance(family, NamedFamily):
-        return _of_named(connection, collections, family)
-    if not isinstance(family, PlannedFamily):
-        raise TypeError(family)
     version = corpus_version(connection, collections)
     key = (str(connection.engine.url), version, repr(family), *tiers)
     with _lock:
@@ -62,15 +57,6 @@ def find_scope(
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
     return scope
-
-
-def _of_named(
-    connection: Connection, collections: Sequence[Collection], family: NamedFamily
-) -> Scope:
-    documents = set(family.documents)
-    if family.metadata is not None:
-        documents.update(documents_of_family(connection, collections, family.metadata))
-    return Scope(documents=tuple(sorted(documents)), sections=tuple(sorted(family.sections)))
 
 
 def _of_planned(

@@ -113,6 +113,14 @@ BROKEN = {
     "alias-of-itself": ("name: &a [*a]\n", "plans/a.yaml:1: values are nested more than"),
     "deep": ("name: " + "[" * 90_000, "plans/a.yaml:1: the values are nested too deep"),
     "large": ("#" * 300_000, "plans/a.yaml:1: the file is larger than"),
+    "nul": (
+        'name: a\nwhen: [b]\nfamilies:\n- name: f\n  match: {source: c}\n  rescue: "a\\0"\n',
+        "plans/a.yaml:6: a value holds a NUL",
+    ),
+    "half-a-pair": (
+        'name: a\nwhen: [b]\nfamilies:\n- name: f\n  match:\n    attributes: {"\\uD800": c}\n',
+        "plans/a.yaml:6: a value holds a NUL or half of a surrogate pair",
+    ),
     "control-character": ("name: a\x01\n", "plans/a.yaml:1: no valid YAML"),
 }
 
@@ -190,6 +198,20 @@ def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
 def test_a_folder_in_the_place_of_a_file_is_told(folder: Path) -> None:
     (folder / "a.yaml").mkdir()
     assert "cannot be read" in problems(folder)[0]
+
+
+def test_a_pipe_in_the_place_of_a_file_is_told_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "a.yaml")
+    assert problems(folder) == [
+        "plans/a.yaml:1: cannot be read: it is a pipe, which has no end",
+    ]
+
+
+def test_a_name_that_is_not_utf8_can_be_printed(folder: Path) -> None:
+    (folder / os.fsdecode(b"b\xff.yaml")).write_text("- a\n")
+    assert problems(folder) == [
+        "plans/b?.yaml:1: a plan is a mapping with `name`, `when` and `families`",
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

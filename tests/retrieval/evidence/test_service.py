@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 from llmwiki.domain import EmbedderIdentity
 from llmwiki.errors import QuotaExhaustedError
 from llmwiki.ports import Vectors
+from llmwiki.retrieval.evidence import rescue
 from llmwiki.retrieval.evidence.details import FamiliesDetail, RescueDetail, ReserveDetail
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans
 from llmwiki.retrieval.evidence.reservation import EXTRA_PLACES
@@ -225,6 +226,14 @@ def test_what_the_question_names_gets_a_place_without_any_plan(parts: Parts) -> 
     assert taken.restored.missing == ()
 
 
+def test_a_name_that_is_in_the_question_by_its_stem_alone_is_no_family(cluster: Wiki) -> None:
+    cluster.ingest({**CLUSTER_DOCS, "physics.md": "# Relativity\n\nTime is no absolute.\n"})
+    parts = cluster.app.retrieval
+    question = "Which relations are there between probes and load?"
+    assert walk(parts, question, wide=3).ended("families").reason == "no-families"
+    assert walk(parts, question).ended("families").status == "done"
+
+
 def test_automatic_families_can_be_switched_off(parts: Parts) -> None:
     settings = parts.settings.model_copy(update={"automatic_families": False})
     taken = walk(replace(parts, settings=settings), "Do probes or volumes need a Pod?")
@@ -247,3 +256,22 @@ def test_what_a_witness_goes_on_from_comes_with_it(cluster: Wiki, tmp_path: Path
     assert len(texts) == 2
     assert texts[0].startswith("In this order:") or texts[1].startswith("In this order:")
     assert taken.ended("reserve").facts()["detail"]["lead_ins"] == 1
+
+
+def test_in_a_large_family_the_tiers_search(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rescue, "LARGEST_SCORED", 1)
+    taken = walk(parts, QUESTION, read(tmp_path, PLAN), wide=FEW)
+    assert SERVICE_ACCOUNT in families(taken)
+    detail = taken.ended("rescue").detail
+    assert isinstance(detail, RescueDetail)
+    assert [each.found for each in detail.rescues] == [2]
+
+
+def test_what_was_ingested_since_is_searched(cluster: Wiki, plans: PlanLibrary) -> None:
+    rest = {path: text for path, text in CLUSTER_DOCS.items() if path != SERVICE_ACCOUNT_PATH}
+    cluster.ingest(rest)
+    assert walk(cluster.app.retrieval, QUESTION, plans, wide=FEW).restored.missing
+    cluster.ingest(CLUSTER_DOCS)
+    assert not walk(cluster.app.retrieval, QUESTION, plans, wide=FEW).restored.missing
