@@ -20,7 +20,8 @@ WHERE kind = :kind AND key = :key AND expires_at > clock_timestamp()
 
 _KEEP = """
 INSERT INTO kept_answer (kind, key, value, expires_at)
-VALUES (:kind, :key, CAST(:value AS jsonb), clock_timestamp() + :ttl)
+VALUES (:kind, :key, CAST(:value AS jsonb),
+        clock_timestamp() + least(CAST(:ttl AS interval), interval '100 years'))
 ON CONFLICT (kind, key) DO UPDATE
 SET value = excluded.value, created_at = clock_timestamp(), expires_at = excluded.expires_at
 """

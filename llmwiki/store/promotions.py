@@ -17,7 +17,7 @@ GateReason = Literal["open", "not-promoted", "not-linted", "lint-too-old", "lint
 # A dry run writes no record, so that every record is of a real pass.
 _STATE = """
 SELECT k.promoted_at, lint.created_at AS linted_at, lint.errors,
-       lint.created_at < clock_timestamp() - CAST(:max_age AS interval) AS too_old
+       clock_timestamp() - lint.created_at > CAST(:max_age AS interval) AS too_old
 FROM collection k
 LEFT JOIN LATERAL (
     SELECT r.created_at, CAST(r.payload ->> 'errors' AS integer) AS errors

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,14 @@ def test_the_gate_closes_when_lint_is_too_old_and_opens_after_the_next(compiled:
     compiled.lint()
     assert gate(compiled).is_open
     assert find(compiled).pages
+
+
+def test_a_lint_may_be_of_any_age_where_the_setting_says_so(compiled: Wiki) -> None:
+    promote(compiled)
+    assert compiled.collection is not None
+    with compiled.engine.connect() as connection:
+        stands = promotions.wiki_gate(connection, compiled.collection, max_age=timedelta.max)
+    assert stands.is_open
 
 
 def test_the_gate_closes_when_lint_finds_an_error(compiled: Wiki) -> None:
