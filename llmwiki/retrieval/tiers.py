@@ -14,23 +14,13 @@ from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection, CollectionId, DocumentId
 from llmwiki.retrieval.blend import rare_identifiers
+from llmwiki.retrieval.searched_terms import searched_terms
 from llmwiki.store import search_identifiers, search_vectors, search_words
 from llmwiki.store.scored import Scored
 from llmwiki.store.search_words import WeightedTerm, WordQuery
 from llmwiki.store.vector_indexes import VectorIndex, find_vector_index
 from llmwiki.store.word_statistics import Extent, Term, question_terms, rarity
 from llmwiki.text.identifiers import find_identifiers
-
-NEGLIGIBLE_WEIGHT = 0.1
-"""Share of a question's weight that its commonest words may have and not be searched for. They
-count in the scores of what is found. At 100 thousand passages the ten best stayed what they were
-and the median of the time fell by a third; with .2, one in two hundred of them went missing."""
-
-WORTH_SAVING = 12_000
-"""Postings. Below it every word is searched for."""
-
-POSTINGS_AT_MOST = 60_000
-"""What one search reads, about: a bound on the time of questions as long as a page."""
 
 Extents = Mapping[CollectionId, Extent]
 """The size of each collection."""
@@ -198,7 +188,8 @@ def lexical_tier(
         for term in known:
             weights[term.lexeme] = rarities[term]
             chosen = searched if term in candidates else others
-            chosen += _weighted(alike, term, rarities[term], extent)
+            weight = rarities[term] * term.occurrences
+            chosen += _weighted(alike, term.lexeme, weight, extent.mean_length)
     if not terms:
         return "the question holds only stop words"
     if not searched:
@@ -225,35 +216,16 @@ def identifier_tier(
     )
 
 
-def searched_terms(weights: Mapping[Term, float]) -> frozenset[Term]:
-    """Return the rarest terms, until what is left weighs little or there are postings enough."""
-    chosen: list[Term] = []
-    postings = 0
-    left = sum(weights.values())
-    negligible = NEGLIGIBLE_WEIGHT * left
-    for term in sorted(weights, key=lambda term: (term.frequency, term.lexeme)):
-        postings += term.frequency
-        saving = postings > WORTH_SAVING and left <= negligible
-        if chosen and (saving or postings > POSTINGS_AT_MOST):
-            break
-        chosen.append(term)
-        left -= weights[term]
-    return frozenset(chosen)
-
-
 def _together(collections: Iterable[Collection], extents: Extents) -> Extent:
     return sum((extents[collection.id] for collection in collections), Extent())
 
 
 def _weighted(
-    collections: Sequence[Collection], term: Term, rarity_: float, extent: Extent
+    collections: Sequence[Collection], lexeme: str, weight: float, mean_length: float
 ) -> Iterable[WeightedTerm]:
     for collection in collections:
         yield WeightedTerm(
-            collection_id=collection.id,
-            lexeme=term.lexeme,
-            weight=term.occurrences * rarity_,
-            mean_length=extent.mean_length,
+            collection_id=collection.id, lexeme=lexeme, weight=weight, mean_length=mean_length
         )
 
 

@@ -5,7 +5,8 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.retrieval.tiers import LexicalTier, lexical_tier, searched_terms
+from llmwiki.retrieval.searched_terms import searched_terms
+from llmwiki.retrieval.tiers import LexicalTier, lexical_tier
 from llmwiki.store.search_words import LENGTH_WEIGHT, TERM_SATURATION
 from llmwiki.store.word_statistics import Term, rarity, read_extents
 from tests.retrieval.conftest import DOCUMENTS, Ingest
