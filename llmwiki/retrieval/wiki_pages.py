@@ -111,7 +111,7 @@ def _find(
     statements: dict[PageId, list[FoundStatement]] = defaultdict(list)
     for statement in page_search.page_statements(connection, collection, best, question.weights):
         statements[statement.page_id].append(statement)
-    for page_id in best:
+    for page_id in (each for each in best if each in pages):  # one may have gone meanwhile
         chosen = choose_statements(statements[page_id])
         yield ContextPage(
             page=pages[page_id],

@@ -2,7 +2,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from llmwiki.domain import PageId
 from llmwiki.retrieval.context import Context
@@ -50,9 +50,9 @@ def members(context: Context) -> set[int]:
 def test_pages_stay_off_the_path_until_they_are_promoted(compiled: Wiki) -> None:
     context = find(compiled)
     assert context.pages == ()
-    event = ending(context.events, "pages")
-    assert (event.status, event.reason) == ("skipped", "gate")
-    assert "llmwiki promote --collection docs" in (event.message or "")
+    told = ending(context.events, "pages")
+    assert (told.status, told.reason) == ("skipped", "gate")
+    assert "llmwiki promote --collection docs" in (told.message or "")
 
 
 def test_a_promoted_wiki_adds_pages_with_the_statements_that_fit(compiled: Wiki) -> None:
@@ -143,6 +143,20 @@ def test_a_stale_page_is_served_with_its_reasons_and_the_statements_affected(
 
 def test_wiki_on_serves_pages_through_a_closed_gate(compiled: Wiki) -> None:
     assert find(compiled, "on").pages
+
+
+def test_a_page_that_goes_in_the_middle_of_a_question_is_left_out(compiled: Wiki) -> None:
+    def remove(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "FROM page p\n" in statement:
+            compiled.change("DELETE FROM page WHERE kind = 'page'")
+
+    event.listen(compiled.engine, "after_cursor_execute", remove)
+    try:
+        context = find(compiled, "on")
+    finally:
+        event.remove(compiled.engine, "after_cursor_execute", remove)
+    assert context.pages == ()
+    assert context.ranking
 
 
 def test_no_page_is_served_before_it_has_a_text(engine: Engine, tmp_path: Path) -> None:
