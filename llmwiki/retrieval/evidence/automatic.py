@@ -124,6 +124,8 @@ def read_names(
     bearers: dict[str, list[CorpusName]] = {}
     for name in corpus_names.names_with(connection, collections, keys):
         bearers.setdefault(name.key, []).append(name)
+    if not bearers:
+        return Naming(lexemes=lexemes, names={}, weights={})
     held = sorted({lexeme for key in bearers for lexeme in key.split(" ")})
     unheard = rarity(passages, 0)
     weights = {
@@ -137,6 +139,8 @@ def read_names(
         for bearer in of
         if bearer.section_id is not None
     ]
+    if not sections:
+        return naming
     return replace(naming, below=corpus_names.sections_below(connection, sections))
 
 
