@@ -1,10 +1,12 @@
 """From a command line to a job and back to an exit code; shared by the modules and `llmwiki`."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import structlog
@@ -95,6 +97,7 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
     Errors of ours are told in one line on standard error; any other is logged with its stack.
     """
     unwind_on_sigterm()
+    _replace_closed_streams()
     try:
         settings = load_settings()
         configure_logging(settings)
@@ -114,6 +117,14 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
     except Exception:
         log.exception("internal_error")
         return exit_codes.ERROR
+
+
+def _replace_closed_streams() -> None:
+    """Write to nowhere what a shell has closed (`2>&-`); else it would land among the results."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            setattr(sys, name, nowhere)
 
 
 def _database_problem(error: DBAPIError) -> str:

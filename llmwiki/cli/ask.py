@@ -14,6 +14,7 @@ from llmwiki.cli.asking import (
     WikiOption,
     anchor_lines,
     block_lines,
+    cited_blocks,
     context_facts,
     open_trace,
     page_lines,
@@ -93,16 +94,36 @@ def _print_statements(answer: Answer) -> None:
 
 
 def _print_passages(answer: Answer) -> None:
-    returns = f" Calls return at {moment(answer.resets_at)}." if answer.resets_at else ""
-    print_line(f"No model was used: {answer.message}.{returns} What the documentation says:")
+    print_line(f"{_why_no_words(answer)} What the documentation says:")
     print_line()
     screen = console()
-    for anchor in answer.context.anchors:
+    context = answer.context
+    for anchor in context.anchors:
         screen.print(anchor_lines(anchor), soft_wrap=True)
-    for page in answer.context.pages:
-        screen.print(page_lines(page, answer.context), soft_wrap=True)
-    for block in answer.context.blocks[:PASSAGES_SHOWN]:
-        screen.print(block_lines(block, characters=None), soft_wrap=True)
+    pages = [page_lines(page, context) for page in context.pages]
+    blocks = [block_lines(block, characters=None) for block in context.blocks[:PASSAGES_SHOWN]]
+    # An overview answers a broad question best; for any other the passages come first.
+    for part in (*pages, *blocks) if context.route == "broad" else (*blocks, *pages):
+        screen.print(part, soft_wrap=True)
+    cited = {
+        number
+        for page in context.pages
+        for statement in page.statements
+        for number in cited_blocks(statement, context.blocks)
+    }
+    for block in context.blocks[PASSAGES_SHOWN:]:
+        if block.number in cited:
+            print_line(f"[{block.number}] {block.citation}")
+
+
+def _why_no_words(answer: Answer) -> str:
+    """Tell why no model words the answer; whether one was asked makes a difference."""
+    if answer.reason in {"failed", "not-answered", "unsupported"}:
+        return f"The model's answer is not used: {answer.message}."
+    # The ledger's own message tells when its day ends.
+    known = "until" in (answer.message or "")
+    returns = f" Calls return at {moment(answer.resets_at)}." if answer.resets_at else ""
+    return f"No model was used: {answer.message}.{'' if known else returns}"
 
 
 def _facts(answer: Answer, *, trace: bool) -> dict[str, Any]:

@@ -119,18 +119,25 @@ def page_lines(page: ContextPage, context: Context) -> Text:
     if page.page.stale:
         reasons = ", ".join(page.page.stale_reasons)
         lines.append(f" (stale: {reasons}; {len(page.affected)} of these statements affected)")
+    heading = ""
     for statement in page.statements:
+        numbers = cited_blocks(statement, context.blocks)
+        if not numbers and not statement.affected:
+            continue  # its passages had no room, so that nobody could check it here
+        if statement.heading and statement.heading != heading:
+            lines.append(f"\n  {printable(statement.heading)}:", style="italic")
+        heading = statement.heading
         moved = " (its source moved since)" if statement.affected else ""
-        cited = _numbers(statement, context.blocks)
+        cited = "".join(f" [{number}]" for number in numbers)
         lines.append(f"\n{_indented(printable(statement.text))}{cited}{moved}")
     lines.append("\n")
     return lines
 
 
-def _numbers(statement: FoundStatement, blocks: Iterable[ContextBlock]) -> str:
+def cited_blocks(statement: FoundStatement, blocks: Iterable[ContextBlock]) -> list[int]:
+    """Return the numbers of the blocks that a statement of a page cites."""
     cited = set(statement.chunk_ids)
-    numbers = [block.number for block in blocks if cited.intersection(block.chunk_ids)]
-    return "".join(f" [{number}]" for number in numbers)
+    return [block.number for block in blocks if cited.intersection(block.chunk_ids)]
 
 
 def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:

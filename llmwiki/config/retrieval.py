@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from llmwiki.config.sections import Section
 
@@ -14,16 +14,22 @@ FusionMethod = Literal["completed-zscore", "rrf", "min-max", "convex"]
 class TierWeights(Section):
     """How much each tier counts in the fusion."""
 
-    dense: float = Field(1.0, ge=0)
-    lexical: float = Field(1.0, ge=0)
-    identifiers: float = Field(0.3, ge=0)
+    dense: float = Field(1.0, ge=0, le=1000)
+    lexical: float = Field(1.0, ge=0, le=1000)
+    identifiers: float = Field(0.3, ge=0, le=1000)
+
+    @model_validator(mode="after")
+    def _something_is_searched(self) -> Self:
+        if not (self.dense or self.lexical or self.identifiers):
+            raise ValueError("every weight is 0, so nothing would be searched; give one a weight")
+        return self
 
 
 class TitleWeights(Section):
     """What a document's title is worth where it is named, in standard scores; 0: nothing."""
 
-    in_question: float = Field(0.6, ge=0)
-    in_best_passage: float = Field(1.0, ge=0)
+    in_question: float = Field(0.6, ge=0, le=1000)
+    in_best_passage: float = Field(1.0, ge=0, le=1000)
 
 
 class FeedbackSettings(Section):

@@ -31,6 +31,8 @@ from llmwiki.providers.classification import REFUSED, Verdict, classify
 
 T = TypeVar("T")
 
+_MOST_TOKENS = 2**31 - 1
+"""What the ledger's column holds; no service counts as many."""
 _UNEXPLAINED_WAITS = 2
 """Limits without a hint that are waited out; the next one is taken for a lost quota."""
 _growing_pause = wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
@@ -240,5 +242,7 @@ def _tokens(answer: object) -> Tokens:
     """Read the usage, which many services leave out or fill in half."""
     usage = getattr(answer, "usage", None)
     counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-    known = [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+    known = [
+        min(count, _MOST_TOKENS) if isinstance(count, int) and count > 0 else 0 for count in counts
+    ]
     return Tokens(input=known[0], output=known[1])

@@ -97,13 +97,18 @@ def is_broad_query(question: str) -> bool:
         return False
     if find_identifiers(text):
         return False
-    words = [word.lower().rstrip(".'-") for word in _WORD.findall(text)]
-    subjects = [word for word in words if word not in _FORM_WORDS]
-    if any(word in _PARTICULAR or word.isdecimal() for word in subjects):
+    named = subjects(text)
+    if any(word in _PARTICULAR or word.isdecimal() for word in named):
         return False
-    if len(subjects) > MOST_SUBJECTS:
+    if len(named) > MOST_SUBJECTS:
         return False
     return bool(_ASKS_FOR_AN_OVERVIEW.search(text) or _GENERAL_FORM.match(text))
+
+
+def subjects(question: str) -> list[str]:
+    """Return the words of a question beside its form, in lower case."""
+    words = (word.lower().rstrip(".'-") for word in _WORD.findall(question))
+    return [word for word in words if word not in _FORM_WORDS]
 
 
 def find_route(question: str) -> Route:

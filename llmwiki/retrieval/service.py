@@ -35,7 +35,7 @@ from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, fin
 from llmwiki.store.collections import select_collections
 from llmwiki.store.passages import section_passages
 
-LED_TO_PER_PAGE = 2
+LED_TO_PER_PAGE = 5
 """Passages that a page cites and no tier found, added at most."""
 
 

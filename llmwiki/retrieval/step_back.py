@@ -24,7 +24,7 @@ from llmwiki.providers.openai_chat import ChatAnswer, ChatModel, Message
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
-from llmwiki.retrieval.question import is_broad_query
+from llmwiki.retrieval.question import is_broad_query, subjects
 from llmwiki.store.collections import corpus_version
 from llmwiki.store.kept_answers import find_answer, keep_answer
 from llmwiki.text.hashing import content_hash, normalise
@@ -38,6 +38,10 @@ LONGEST_GENERAL_QUESTION = 300
 """Characters. What is longer is an answer or a list, not a question."""
 MAX_OUTPUT_TOKENS = 500
 """Models that think before they answer need the most of it."""
+
+_MARKUP = re.compile(r"[{}<>\[\]|`]")
+_STEM = 5
+"""Characters that an inflected word keeps."""
 
 _INSTRUCTIONS = """\
 You prepare questions for a search over documentation. Rewrite the user's question as one more \
@@ -90,7 +94,7 @@ def _generalised(
         return kept
     try:
         answer = _ask(question, model)
-        general = _read(answer)
+        general = _read(answer, question)
     except (BudgetExhaustedError, QuotaExhaustedError) as error:
         step.skip("quota", str(error))
         return None
@@ -125,18 +129,29 @@ def _ask(question: str, model: ChatModel) -> ChatAnswer:
     )
 
 
-def _read(answer: ChatAnswer) -> str:
+def _read(answer: ChatAnswer, question: str) -> str:
     """Return the question in the answer, without quotes around it.
 
-    Raises InvalidAnswerError for what is no single line of a question's length.
+    Raises InvalidAnswerError for what is no single line of a question's length, is markup or
+    JSON, or keeps no subject of the question that was asked.
     """
     lines = [line.strip() for line in _CONTROL.sub("", answer.text).splitlines() if line.strip()]
     general = lines[0].strip("\"'`* ") if len(lines) == 1 else ""
-    if not general or len(general) > LONGEST_GENERAL_QUESTION:
-        error = InvalidAnswerError("the model did not answer with one question on one line")
+    is_prose = general[:1].isalnum() and not _MARKUP.search(general)
+    if not is_prose or len(general) > LONGEST_GENERAL_QUESTION or strays(general, question):
+        error = InvalidAnswerError(
+            "the model did not answer with one more general question about the same subject"
+        )
         error.calls = answer.usage.chat_calls
         raise error
     return general
+
+
+def strays(general: str, question: str) -> bool:
+    """Tell whether a rewrite shares no subject with the question, where the question has one."""
+    asked = {word[:_STEM] for word in subjects(question)}
+    kept = {word[:_STEM] for word in subjects(general)}
+    return bool(asked) and asked.isdisjoint(kept)
 
 
 # The cache saves calls; that it cannot be read or written is no reason to fail a question.

@@ -99,8 +99,8 @@ def test_a_spent_budget_is_named_with_the_time_it_returns(command: Command) -> N
     )
     outcome = command("ask", "how long is a backup kept?")
     assert outcome.code == 0
-    assert "budget chat: 0 of 0 calls are spent" in outcome.stdout
-    assert "Calls return at" in outcome.stdout
+    assert "budget chat: 0 of 0 calls are spent until" in outcome.stdout
+    assert "Calls return at" not in outcome.stdout
     document = command("ask", "how long is a backup kept?", "--json", "--trace").document
     assert (document["method"], document["reason"]) == ("passages", "quota")
     assert document["resets_at"]
@@ -124,3 +124,24 @@ def test_promotion_opens_the_gate_and_status_tells(command: Command) -> None:
 @pytest.mark.usefixtures("ingested")
 def test_a_promotion_before_any_lint_says_what_is_missing(command: Command) -> None:
     assert "gate closed: no lint pass has seen it yet" in command("promote").stdout
+
+
+@pytest.mark.usefixtures("ingested")
+def test_a_closed_standard_error_is_no_place_for_settings(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.set(LOG_LEVEL="debug")
+    monkeypatch.setattr("sys.stderr", None)
+    outcome = command("search", "how long is a backup kept?")
+    assert outcome.code == 0
+    assert outcome.stdout.startswith("[1] guide/backup.md")
+
+
+@pytest.mark.usefixtures("ingested")
+def test_weights_that_leave_nothing_to_search_are_refused(command: Command) -> None:
+    command.set(RETRIEVAL__WEIGHTS__DENSE="0", RETRIEVAL__WEIGHTS__LEXICAL="0")
+    assert command("search", "backup").code == 0
+    command.set(RETRIEVAL__WEIGHTS__IDENTIFIERS="0")
+    outcome = command("search", "backup")
+    assert outcome.code == 2
+    assert "every weight is 0" in outcome.stderr

@@ -107,7 +107,10 @@ def test_a_kept_rewrite_serves_a_day_without_calls(
         Answer(reset=True),
         completion(""),
         completion("One?\nTwo?"),
-        completion("x" * 301),
+        completion("station " * 50),
+        completion('{"pages": []}'),
+        completion("- station: how to use it"),
+        completion("What is the meaning of life?"),
     ],
 )
 def test_a_model_that_fails_leaves_the_question_as_it_was(
@@ -125,9 +128,9 @@ def test_a_rewrite_keeps_nothing_that_cannot_be_stored_or_printed(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     wiki = station(engine, tmp_path, server)
-    server.enqueue(completion("How is\x00 the \ud83dstation\x1b[31m operated?\udce4"))
+    server.enqueue(completion("How is\x00 the \ud83dstation\x1b operated?\udce4"))
     context = find(wiki)
-    assert context.embed_query == "How is the station[31m operated?"
+    assert context.embed_query == "How is the station operated?"
     assert find(wiki).embed_query == context.embed_query
     assert server.requests == 1
 
