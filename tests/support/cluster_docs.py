@@ -101,7 +101,8 @@ CLUSTER_DOCS = {
     "concepts/rbac.md": _page(
         "Roles and bindings",
         "RBAC grants by role: a Role lists permissions, and a RoleBinding grants these permissions "
-        "to a workload or a person. Grant the permissions that a workload needs and no more: least privilege.",
+        "to a workload or a person. Grant the permissions that a workload needs and no more: "
+        "least privilege.",
         family="access-control",
     ),
     "tasks/rbac-review.md": _page(
