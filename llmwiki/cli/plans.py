@@ -28,7 +28,7 @@ from llmwiki.retrieval.evidence.suggestions import suggest_plans
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.collections import select_collections
 from llmwiki.store.family_search import document_places, section_places, section_sizes
-from llmwiki.store.plan_sources import linked_topics, topic_places
+from llmwiki.store.plan_sources import linked_topics, listed_documents
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -107,12 +107,12 @@ def suggest_command(
     def work(app: App) -> int:
         with app.engine.connect() as connection:
             chosen = select_one(connection, collection, owner)
-            topics = topic_places(connection, chosen)
-            suggested = suggest_plans(topics, linked_topics(connection, [chosen]))
+            listed = listed_documents(connection, chosen)
+            suggested = suggest_plans(listed, linked_topics(connection, chosen))
         if suggested:
             print_line(suggested.rstrip("\n"))
         else:
-            print_problem("no topics of one folder are linked; there is nothing to suggest")
+            print_problem("no documents of one folder belong together; there is nothing to suggest")
         return exit_codes.DONE
 
     run(work)

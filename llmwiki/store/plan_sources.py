@@ -1,6 +1,5 @@
-"""What drafts of evidence plans are made from: topics with their documents, and links."""
+"""What drafts of evidence plans are made from: documents with their topics, and the links."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -9,39 +8,27 @@ from llmwiki.domain import Collection, TopicId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPlace:
-    """A topic of the table of contents, and where its passages stand."""
+class ListedDocument:
+    """A document with its place in the table of contents."""
 
-    id: TopicId
+    path: str
     title: str
     folder: str
     passages: int
-    documents: tuple[str, ...]
-    """Paths."""
-    headings: tuple[str, ...]
-    """Of its sections, where it is a part of one document; empty for whole documents."""
+    topics: frozenset[TopicId]
+    """Those that hold passages of it: several for a long one, one for several short ones."""
 
 
-_TOPICS = """
-WITH owned AS (
-    SELECT tc.topic_id, c.document_id, count(*) AS passages,
-           array_agg(DISTINCT c.breadcrumb[cardinality(c.breadcrumb)]) AS headings,
-           (SELECT count(*) FROM chunk whole
-            WHERE whole.document_id = c.document_id AND whole.parent_id IS NOT NULL) AS whole
-    FROM topic_chunk tc JOIN chunk c ON c.id = tc.chunk_id
-    WHERE tc.collection_id = :collection
-    GROUP BY tc.topic_id, c.document_id
-)
-SELECT t.id, t.title, t.folder, sum(o.passages)::bigint AS passages,
-       array_agg(d.path ORDER BY d.path) AS documents,
-       CASE WHEN count(*) = 1 AND min(o.passages) < min(o.whole) THEN min(o.headings)
-            ELSE '{}' END AS headings
-FROM topic t
-JOIN owned o ON o.topic_id = t.id
-JOIN document d ON d.id = o.document_id
-WHERE t.collection_id = :collection AND t.retired_at IS NULL
-GROUP BY t.id
-ORDER BY t.folder COLLATE "C", t.position
+_DOCUMENTS = """
+SELECT d.path, d.title, min(t.folder) AS folder, count(*) AS passages,
+       array_agg(DISTINCT t.id) AS topics
+FROM topic_chunk tc
+JOIN topic t ON t.id = tc.topic_id
+JOIN chunk c ON c.id = tc.chunk_id
+JOIN document d ON d.id = c.document_id
+WHERE tc.collection_id = :collection AND t.retired_at IS NULL
+GROUP BY d.id
+ORDER BY min(t.folder) COLLATE "C", min(t.position), d.path COLLATE "C"
 """
 
 _LINKS = """
@@ -54,27 +41,17 @@ WHERE l.collection_id = :collection AND l.kind = 'sibling'
 """
 
 
-def topic_places(connection: Connection, collection: Collection) -> list[TopicPlace]:
-    """Return the live topics in the order of the table of contents."""
-    rows = connection.execute(text(_TOPICS), {"collection": collection.id}).mappings()
+def listed_documents(connection: Connection, collection: Collection) -> list[ListedDocument]:
+    """Return the documents in the order of the table of contents."""
+    rows = connection.execute(text(_DOCUMENTS), {"collection": collection.id}).mappings()
     return [
-        TopicPlace(
-            **{
-                **row,
-                "documents": tuple(row["documents"]),
-                "headings": tuple(row["headings"]),
-            }
-        )
-        for row in rows
+        ListedDocument(**{**row, "topics": frozenset(map(TopicId, row["topics"]))}) for row in rows
     ]
 
 
 def linked_topics(
-    connection: Connection, collections: Sequence[Collection]
+    connection: Connection, collection: Collection
 ) -> frozenset[tuple[TopicId, TopicId]]:
     """Return the pairs of topics whose pages of the wiki link to each other."""
-    return frozenset(
-        (TopicId(row.source), TopicId(row.target))
-        for collection in collections
-        for row in connection.execute(text(_LINKS), {"collection": collection.id})
-    )
+    rows = connection.execute(text(_LINKS), {"collection": collection.id})
+    return frozenset((TopicId(row.source), TopicId(row.target)) for row in rows)

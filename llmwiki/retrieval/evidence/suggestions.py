@@ -1,10 +1,11 @@
 """Drafts plans from the table of contents and the wiki's links, purely.
 
-Topics that stand in one folder and whose pages link to each other are what a question about the
-folder's subject may need together. That is a guess: the drafts require nothing, and name what a
-person has to decide.
+Documents that stand in one folder and whose pages link to each other are what a question about
+the folder's subject may need together. That is a guess: the drafts require nothing, and say what
+a person has to decide.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
@@ -15,7 +16,7 @@ import yaml
 
 from llmwiki.domain import TopicId
 from llmwiki.retrieval.evidence.plan_lint import LARGEST_SHARE
-from llmwiki.store.plan_sources import TopicPlace
+from llmwiki.store.plan_sources import ListedDocument
 from llmwiki.text.slugs import slugify
 from llmwiki.text.words import find_words
 
@@ -23,11 +24,9 @@ MOST_FAMILIES = 5
 FEWEST_FAMILIES = 2
 """Of one plan."""
 
-MOST_HEADINGS = 50
-
-_LONGEST_NAME = 80
+_LONGEST_NAME = 70
 _LONGEST_QUERY = 500
-"""Characters that a plan takes."""
+"""Characters; a plan takes a little more."""
 
 _INTRODUCTION = """\
 # Drafts from the table of contents. Keep those whose questions need evidence from several of
@@ -35,70 +34,73 @@ _INTRODUCTION = """\
 # family tells, and set `required: true` where an answer is incomplete without it.
 """
 
+Links = AbstractSet[tuple[TopicId, TopicId]]
 
-def suggest_plans(topics: Sequence[TopicPlace], links: AbstractSet[tuple[TopicId, TopicId]]) -> str:
-    """Return plans as YAML, one document each; empty where no topics belong together."""
-    total = sum(topic.passages for topic in topics)
+
+def suggest_plans(documents: Sequence[ListedDocument], links: Links) -> str:
+    """Return plans as YAML, one document each; empty where no documents belong together."""
+    total = sum(document.passages for document in documents)
     usable = [
-        topic
-        for topic in topics
-        if topic.passages <= LARGEST_SHARE * total and find_words(topic.title)
+        document
+        for document in documents
+        if document.passages <= LARGEST_SHARE * total and find_words(_name(document))
     ]
+    known: Counter[str] = Counter()
     plans = [
-        _plan(folder, number, members)
-        for folder, of_folder in groupby(usable, key=lambda topic: topic.folder)
-        for number, members in enumerate(_together(list(of_folder), links), start=1)
+        _plan(folder, members, known)
+        for folder, of_folder in groupby(usable, key=lambda document: document.folder)
+        for members in _together(list(of_folder), links)
     ]
     if not plans:
         return ""
-    documents = yaml.safe_dump_all(
+    drafts = yaml.safe_dump_all(
         plans, sort_keys=False, allow_unicode=True, explicit_start=True, width=100
     )
-    return f"{_INTRODUCTION}{documents}"
+    return f"{_INTRODUCTION}{drafts}"
 
 
-def _together(
-    topics: Sequence[TopicPlace], links: AbstractSet[tuple[TopicId, TopicId]]
-) -> Iterator[list[TopicPlace]]:
-    """Yield runs of topics, each linked with one before it in its run, of different names."""
-    run: list[TopicPlace] = []
-    for topic in topics:
-        is_linked = any(
-            (other.id, topic.id) in links or (topic.id, other.id) in links for other in run
-        )
+def _together(documents: Sequence[ListedDocument], links: Links) -> Iterator[list[ListedDocument]]:
+    """Yield runs of documents, each linked with one before it in its run, of different names."""
+    run: list[ListedDocument] = []
+    for document in documents:
+        is_linked = any(_are_linked(document, other, links) for other in run)
         if run and (len(run) == MOST_FAMILIES or not is_linked):
             if len(run) >= FEWEST_FAMILIES:
                 yield run
             run = []
-        if _name(topic) not in {_name(other) for other in run}:
-            run.append(topic)
+        if _name(document).casefold() not in {_name(other).casefold() for other in run}:
+            run.append(document)
     if len(run) >= FEWEST_FAMILIES:
         yield run
 
 
-def _plan(folder: str, number: int, topics: Sequence[TopicPlace]) -> dict[str, Any]:
-    base = slugify(folder) or "contents"
+def _are_linked(one: ListedDocument, other: ListedDocument, links: Links) -> bool:
+    """Tell whether a page of the one links to a page of the other, or is the same."""
+    return not one.topics.isdisjoint(other.topics) or any(
+        (a, b) in links or (b, a) in links for a in one.topics for b in other.topics
+    )
+
+
+def _plan(folder: str, documents: Sequence[ListedDocument], known: Counter[str]) -> dict[str, Any]:
+    base = slugify(folder)[-_LONGEST_NAME:].strip("-/") or "contents"
+    known[base] += 1
     subject = PurePosixPath(folder).name.replace("-", " ").replace("_", " ")
-    titles = [topic.title for topic in topics]
+    titles = [document.title for document in documents]
     return {
-        "name": (base if number == 1 else f"{base}-{number}")[-_LONGEST_NAME:],
+        "name": base if known[base] == 1 else f"{base}-{known[base]}",
         "when": [[subject], titles] if find_words(subject) else [titles],
-        "families": [_family(topic, subject) for topic in topics],
+        "families": [
+            {
+                "name": _name(document),
+                "match": {"source": document.path},
+                "rescue": " ".join(f"{subject} {document.title}".split())[:_LONGEST_QUERY],
+                "required": False,
+            }
+            for document in documents
+        ],
     }
 
 
-def _family(topic: TopicPlace, subject: str) -> dict[str, Any]:
-    match: dict[str, Any] = {"source": list(topic.documents)}
-    headings = [heading for heading in topic.headings if find_words(heading)]
-    if headings:
-        match["heading"] = headings[:MOST_HEADINGS]
-    return {
-        "name": _name(topic),
-        "match": match,
-        "rescue": " ".join(f"{subject} {topic.title}".split())[:_LONGEST_QUERY],
-        "required": False,
-    }
-
-
-def _name(topic: TopicPlace) -> str:
-    return " ".join(topic.title.split())[:_LONGEST_NAME].strip()
+def _name(document: ListedDocument) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in document.title)
+    return " ".join(printable.split())[:_LONGEST_NAME].strip()

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
@@ -130,6 +130,7 @@ def test_an_answer_without_one_grade_for_each_family_is_refused(said: str) -> No
         read_grades(said, 2)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_answer_breaks_the_reader(said: str) -> None:
     with pytest.raises(InvalidAnswerError):

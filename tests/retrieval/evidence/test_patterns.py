@@ -1,7 +1,7 @@
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmwiki.retrieval.evidence.patterns import (
@@ -105,6 +105,7 @@ def test_an_expression_content_with_nothing_is_known() -> None:
     assert not read_expression("a+").matches_everything()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_no_text_breaks_a_pattern(text: str, phrase: str) -> None:
     subject = text_subject(text)

@@ -2,18 +2,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmwiki.errors import ConfigurationError
 from llmwiki.retrieval.evidence.plan_files import load_plans, plans_folder
 from tests.support.cluster_docs import PLAN
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "plans").mkdir()
-    return tmp_path / "plans"
 
 
 def write(folder: Path, text: str, name: str = "a.yaml") -> None:
@@ -237,6 +231,7 @@ def test_the_folder_stands_beside_the_configuration(
     assert plans_folder(tmp_path / "mine") == tmp_path / "mine"
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=300))
 def test_no_text_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("plans")

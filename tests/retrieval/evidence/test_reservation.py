@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmwiki.domain import ChunkId
@@ -152,6 +152,7 @@ def _covered(family: WitnessedFamily, passages: Sequence[Candidate]) -> int:
     return sum(witness.id in ids for witness in family.witnesses)
 
 
+@settings(deadline=None)
 @given(_families(), _places(), _lead_ins)
 def test_what_every_reservation_keeps(
     families: list[WitnessedFamily], wanted: Places, lead_ins: dict[ChunkId, ChunkId]
@@ -179,6 +180,7 @@ def test_what_every_reservation_keeps(
         )
 
 
+@settings(deadline=None)
 @given(_families(), _places(), _lead_ins)
 def test_reserving_again_changes_nothing(
     families: list[WitnessedFamily], wanted: Places, lead_ins: dict[ChunkId, ChunkId]
@@ -198,6 +200,7 @@ def test_reserving_again_changes_nothing(
     assert again.kept == first.kept
 
 
+@settings(deadline=None)
 @given(_families(), _places())
 def test_the_order_in_which_families_are_named_does_not_decide_coverage(
     families: list[WitnessedFamily], wanted: Places

@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llmwiki.domain import ChunkId
@@ -75,6 +75,7 @@ def test_a_better_witness_takes_the_place_of_the_one_that_failed() -> None:
     assert numbers(restored([1, 2, 3], graded("a", 5), reserved=reserved)) == [1, 3, 5]
 
 
+@settings(deadline=None)
 @given(
     st.sets(st.integers(1, 9), max_size=6),
     st.lists(
