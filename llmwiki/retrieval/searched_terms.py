@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from llmwiki.store.word_statistics import Term
 
-NEGLIGIBLE_WEIGHT = 0.1
+NEGLIGIBLE_WEIGHT = 0.2
 """Share of a question's weight that its commonest words may have and not be searched for. They
-count in the scores of what is found. At 100 thousand passages the ten best stayed what they were
-and the median of the time fell by a third; with .2, one in two hundred of them went missing."""
+count in the scores of what is found. At 100 thousand passages .99 of the ten best stayed what they
+were in less than half of the time; with .1 all of them did, in two thirds (see docs/latency.md)."""
 
 WORTH_SAVING = 12_000
 """Postings. Below it every word is searched for."""
 
-POSTINGS_AT_MOST = 60_000
+POSTINGS_AT_MOST = 40_000
 """What one search reads, about: a bound on the time of questions as long as a page."""
 
 
