@@ -56,8 +56,9 @@ def test_the_command_changes_over_to_the_configured_embedder(
     assert outcome.document["dropped"] == before
     assert list(vectors_by_embedder(engine)) == ["all-MiniLM-L6-v2-int8"]
     assert command("ingest", str(ingested), "--collection", "handbook").code == 0
-    [dense, *_] = command("search", "a full disk", "--json").document["tiers"]
-    assert dense["skipped"] is None
+    events = command("search", "a full disk", "--json", "--trace").document["events"]
+    ended = {event["step"]: event["status"] for event in events if event["status"] != "active"}
+    assert ended["dense"] == "done"
     again = command("reembed", "--collection", "handbook")
     assert "stays with all-MiniLM-L6-v2-int8; 0 texts embedded" in again.stdout
 
