@@ -19,6 +19,7 @@ from llmwiki.ports import Embedder, Vectors
 from llmwiki.store.calibrations import (
     Calibration,
     SampledPassage,
+    closeness,
     read_calibration,
     sample_passages,
     write_calibration,
@@ -96,7 +97,7 @@ def _still_holds(known: Calibration, passages: int) -> bool:
 def _own_closeness(passages: Vectors, sentences: Vectors, foreign: Vectors) -> float:
     zero = float((foreign @ passages.T).mean())
     cosines = (passages * sentences).sum(axis=1)
-    return median(max(0.0, (float(cosine) - zero) / (1 - zero)) for cosine in cosines)
+    return median(closeness(float(cosine), zero) for cosine in cosines)
 
 
 def _random_overlaps(

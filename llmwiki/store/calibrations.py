@@ -17,6 +17,15 @@ SMALL_CORPUS_SHARE, SHARE_PER_DIGIT, LARGEST_SHARE = 0.45, 0.15, 0.9
 """The best passage of a large corpus comes near any question, so that more is asked of it."""
 
 
+def closeness(cosine: float, foreign_cosine: float) -> float:
+    """Return how near a passage is from 0, no nearer than anything, to 1.
+
+    In a space where everything is as near as can be, nothing is nearer than the rest.
+    """
+    room = 1 - foreign_cosine
+    return max(0.0, (cosine - foreign_cosine) / room) if room > 0 else 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """The figures of one collection in one vector space."""
@@ -35,7 +44,7 @@ class Calibration:
 
     def closeness(self, cosine: float) -> float:
         """Return how near a passage is on a scale from 0, no nearer than anything, to 1."""
-        return max(0.0, (cosine - self.foreign_cosine) / (1 - self.foreign_cosine))
+        return closeness(cosine, self.foreign_cosine)
 
     def evidence_needed(self, passages: int) -> float:
         """Return which closeness and overlap together make a passage evidence.
