@@ -1,10 +1,7 @@
 """Reads a model's answer into statements, tolerant of what surrounds the JSON."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from llmwiki.compiler.answer_text import (
     clean_text,
@@ -15,9 +12,8 @@ from llmwiki.compiler.answer_text import (
 )
 from llmwiki.domain import ChunkId, Statement
 from llmwiki.errors import InvalidAnswerError
+from llmwiki.text.json_objects import objects_in
 
-_OBJECT = re.compile(r"\{")
-_MOST_STARTS = 20
 _MOST_STATEMENTS = 50
 
 
@@ -35,30 +31,12 @@ def read_answer(text: str, labels: Mapping[str, tuple[ChunkId, ...]]) -> ReadAns
     What cites no known label keeps an empty citation, for the gate to drop. Raises
     InvalidAnswerError for a text that holds no answer in the form that was asked for.
     """
-    for value in _objects(text):
+    for value in objects_in(text):
         statements = value.get("statements")
         if isinstance(statements, list):
             read = tuple(_statement(each, labels) for each in statements[:_MOST_STATEMENTS])
             return ReadAnswer(answered=value.get("answered") is not False, statements=read)
     raise InvalidAnswerError("the model's answer is not the JSON that was asked for")
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a text, the last first: a model may think aloud before it."""
-    decoder = json.JSONDecoder()
-    starts = [match.start() for match in _OBJECT.finditer(text)]
-    found = []
-    end = -1
-    for start in starts[:_MOST_STARTS]:
-        if start < end:
-            continue
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (json.JSONDecodeError, RecursionError, ValueError):
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return reversed(found)
 
 
 def _statement(value: object, labels: Mapping[str, tuple[ChunkId, ...]]) -> Statement:

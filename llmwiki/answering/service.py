@@ -7,10 +7,6 @@ themselves are the answer, with the reason and the time when the quota returns.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import structlog
-from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError
-
 from llmwiki.answering.answer import Answer, AnswerDetail, NoModelReason
 from llmwiki.answering.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.answering.reading import ReadAnswer, read_answer
@@ -30,11 +26,9 @@ from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.retrieval.wiki_pages import WikiUse
-from llmwiki.store.kept_answers import find_answer, keep_answer
+from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.store.ledger import BudgetLimits, budget_state
 from llmwiki.text.hashing import content_hash
-
-log = structlog.get_logger()
 
 NOT_IN_CORPUS = "not in the corpus: nothing in it speaks of what was asked"
 
@@ -96,8 +90,12 @@ def _answer(answering: Answering, context: Context, step: OpenStep) -> Answer:
 def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenStep) -> Answer:
     messages = build_messages(context)
     key = _key(model, messages, context)
+    answers = KeptAnswers(
+        engine=answering.retrieval.engine, kind="answer", ttl=answering.settings.cache_ttl
+    )
     usage = Usage()
-    text = _kept(answering.retrieval.engine, key)
+    kept = answers.find(key)
+    text = None if kept is None else str(kept.get("text"))
     from_cache = text is not None
     try:
         if text is None:
@@ -112,7 +110,7 @@ def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenSte
         step.fail(told, detail=_passages_detail(), usage=spent)
         return Answer(context=context, method="passages", reason="failed", message=str(told))
     if not from_cache:
-        _keep(answering, key, text)
+        answers.keep(key, {"text": text})
     return _checked(answering, context, step, read, usage=usage, from_cache=from_cache)
 
 
@@ -227,26 +225,3 @@ def _sources(context: Context) -> TopicSources:
             for passage in block.passages
         ),
     )
-
-
-# The cache saves calls; that it cannot be read or written is no reason to fail a question.
-
-
-def _kept(engine: Engine, key: str) -> str | None:
-    try:
-        with engine.connect() as connection:
-            value = find_answer(connection, "answer", key)
-    except DBAPIError as error:
-        log.warning("answer.cache.failed", error=str(error.orig))
-        return None
-    text = value.get("text") if value else None
-    return text if isinstance(text, str) else None
-
-
-def _keep(answering: Answering, key: str, text: str) -> None:
-    try:
-        with answering.retrieval.engine.connect() as connection:
-            keep_answer(connection, "answer", key, {"text": text}, ttl=answering.settings.cache_ttl)
-            connection.commit()
-    except DBAPIError as error:
-        log.warning("answer.cache.failed", error=str(error.orig))

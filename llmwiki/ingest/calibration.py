@@ -54,6 +54,8 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
             return False
         sample = sample_passages(connection, collection, limit=SAMPLE)
         vectors = read_vectors(connection, collection, [each.id for each in sample])
+        if not vectors:
+            return False
         sentences = {each.id: first_sentence(each.text) for each in sample if each.id in vectors}
         overlaps = _random_overlaps(connection, collection, sample, sentences, passages)
     try:
@@ -61,8 +63,6 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
         own = embedder.embed(list(sentences.values()))
     except ProviderError as error:
         log.warning("ingest.calibration.failed", collection=collection.name, error=str(error))
-        return False
-    if not vectors:
         return False
     matrix = np.stack([vectors[chunk_id] for chunk_id in sentences])
     common, rare = _percentiles(overlaps)

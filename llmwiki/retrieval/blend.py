@@ -32,8 +32,20 @@ class QuestionWords:
     """What the question asks for by word: rarity by lexeme, and by identifier in lower case."""
 
     lexemes: Mapping[str, float] = field(default_factory=dict)
+    """Those that some passage holds."""
+    unknown: float = 0.0
+    """The rarity of all others together: no passage holds them."""
     identifiers: Mapping[str, float] = field(default_factory=dict)
     """Only rare ones; see ``rare_identifiers``."""
+
+    def overlap(self, held: AbstractSet[str]) -> float:
+        """Return the share of the question's words that are held, by their rarity, from 0 to 1.
+
+        A word that the corpus does not have weighs most: it may be all that is asked about.
+        """
+        total = sum(self.lexemes.values()) + self.unknown
+        matched = sum(weight for lexeme, weight in self.lexemes.items() if lexeme in held)
+        return matched / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

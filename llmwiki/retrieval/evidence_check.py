@@ -6,7 +6,7 @@ space, and how much of its words they hold. What is needed was measured for the 
 one that the corpus happens not to answer passes, and is for whoever reads the passages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +16,8 @@ from llmwiki.domain import ChunkId, Collection
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Trace
 from llmwiki.retrieval.pool import Pool
-from llmwiki.store.calibrations import Calibration, read_calibration
+from llmwiki.store.calibrations import read_calibration
 from llmwiki.store.passage_lexemes import lexemes_of
-from llmwiki.store.word_statistics import question_terms, rarity, read_extents
 
 LOOKED_AT = 5
 """The best passages; when none of these is evidence, none is."""
@@ -35,7 +34,6 @@ class EvidenceDetail(Detail):
 
 def has_evidence(
     connection: Connection,
-    question: str,
     ranking: Sequence[Candidate],
     pool: Pool,
     collections: Sequence[Collection],
@@ -51,56 +49,30 @@ def has_evidence(
             step.skip("empty", "no passage was found")
             return False
         cosines = next((each.scores for each in pool.scores if each.name == "dense"), None)
-        calibrations = {of.id: read_calibration(connection, of) for of in collections}
-        best: float | None = None
-        needed = 0.0
-        looked_at = ranking[:LOOKED_AT]
-        overlaps = _overlaps(connection, question, looked_at, collections)
-        extents = read_extents(connection, collections)
-        for candidate in looked_at:
-            calibration = calibrations.get(candidate.passage.collection_id)
-            if calibration is None or cosines is None or candidate.id not in cosines:
-                continue
-            passages = extents[candidate.passage.collection_id].passages
-            score = evidence_of(calibration, cosines[candidate.id], overlaps[candidate.id])
-            wanted = calibration.evidence_needed(passages)
-            if best is None or score - wanted > best - needed:
-                best, needed = score, wanted
-        if best is None:
-            reason = "no-vector" if cosines is None else "not-calibrated"
-            step.skip(reason, "it cannot be told here, so it is taken for granted")
+        if cosines is None:
+            step.skip("no-vector", "it cannot be told without a vector: taken for granted")
             return True
-        step.done(EvidenceDetail(best=round(best, 3), needed=round(needed, 3)))
-        return best >= needed
+        judged = list(_judge(connection, ranking[:LOOKED_AT], pool, cosines, collections))
+        if not judged:
+            step.skip("not-calibrated", "nothing was measured at ingest: taken for granted")
+            return True
+        best = max(judged, key=lambda each: each.best - each.needed)
+        step.done(best)
+        return best.best >= best.needed
 
 
-def evidence_of(calibration: Calibration, cosine: float, overlap: float) -> float:
-    """Return closeness and overlap together, from 0 to 2."""
-    return calibration.closeness(cosine) + overlap
-
-
-def _overlaps(
+def _judge(
     connection: Connection,
-    question: str,
     ranking: Sequence[Candidate],
+    pool: Pool,
+    cosines: Mapping[ChunkId, float],
     collections: Sequence[Collection],
-) -> Mapping[ChunkId, float]:
-    """Return the share of the question's words that each passage holds, weighed by rarity.
-
-    A word that the corpus does not have weighs most: it may be all that the question is about.
-    """
+) -> Iterator[EvidenceDetail]:
+    calibrations = {of.id: read_calibration(connection, of) for of in collections}
     held = lexemes_of(connection, [candidate.id for candidate in ranking])
-    overlaps: dict[ChunkId, float] = {}
-    for collection in collections:
-        passages = read_extents(connection, [collection])[collection.id].passages
-        weights = {
-            term.lexeme: rarity(passages, term.frequency)
-            for term in question_terms(connection, [collection], question)
-        }
-        total = sum(weights.values())
-        for candidate in ranking:
-            if candidate.passage.collection_id == collection.id:
-                lexemes = held.get(candidate.id, frozenset())
-                matched = sum(weight for lexeme, weight in weights.items() if lexeme in lexemes)
-                overlaps[candidate.id] = matched / total if total else 0.0
-    return overlaps
+    for candidate in ranking:
+        calibration = calibrations.get(candidate.passage.collection_id)
+        if calibration is not None and candidate.id in cosines:
+            overlap = pool.words.overlap(held.get(candidate.id, frozenset()))
+            score = calibration.closeness(cosines[candidate.id]) + overlap
+            yield EvidenceDetail(best=round(score, 3), needed=round(calibration.needed, 3))

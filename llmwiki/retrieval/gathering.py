@@ -74,7 +74,7 @@ def rank(asked: Asked, parts: Parts) -> Ranked:
         judge = _judge(connection, pool)
         limit = parts.settings.limit
         reserved = reserve_places(connection, evidence, order, judge, limit, asked.trace)
-        levels = _levels(connection, asked.collections)
+        levels = _levels(connection, asked.collections) if evidence.families else None
         graded = grade_families(connection, reserved, parts, asked.trace, levels=levels)
     return Ranked(pool=pool, order=order, graded=graded, limit=limit)
 

@@ -5,7 +5,7 @@ It runs in a thread of its own (see ``deadline``), so it opens its own connectio
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import Engine
 
@@ -16,9 +16,10 @@ from llmwiki.ports import Clock, Reranker
 from llmwiki.retrieval.blend import Judgement
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.parts import Parts
-from llmwiki.retrieval.rerank_cache import ScoreCache, score_key
+from llmwiki.retrieval.rerank_cache import score_key, scores_from_json, scores_to_json
 from llmwiki.retrieval.rerank_scores import check_scores
 from llmwiki.store.embeddings import embedding_text
+from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.store.passage_lexemes import lexemes_of
 
 SHARE_OF_TIME = 0.9
@@ -83,12 +84,12 @@ class Judging:
         with self.engine.connect() as connection:
             lexemes = lexemes_of(connection, [candidate.id for candidate in self.candidates])
         # A model of one's own costs nothing but time; its scores are not kept.
-        cache = None if identity.method == "cross-encoder" else self._cache()
+        answers = None if identity.method == "cross-encoder" else self._answers()
         key = score_key(identity, self.question, self.candidates)
-        kept = None if cache is None else self._usable(cache.find(key))
+        kept = None if answers is None else self._usable(answers.find(key))
         scores, usage = (kept, Usage()) if kept is not None else self._ask()
-        if cache is not None and kept is None:
-            cache.keep(key, scores)
+        if answers is not None and kept is None:
+            answers.keep(key, scores_to_json(scores))
         return Judged(
             identity=identity,
             judgement=Judgement(scores=scores, lexemes=lexemes),
@@ -96,11 +97,12 @@ class Judging:
             from_cache=kept is not None,
         )
 
-    def _cache(self) -> ScoreCache:
-        return ScoreCache(engine=self.engine, ttl=self.settings.cache_ttl)
+    def _answers(self) -> KeptAnswers:
+        return KeptAnswers(engine=self.engine, kind="rerank", ttl=self.settings.cache_ttl)
 
-    def _usable(self, kept: Mapping[ChunkId, float] | None) -> dict[ChunkId, float] | None:
+    def _usable(self, value: Mapping[str, Any] | None) -> dict[ChunkId, float] | None:
         """Return kept scores that would pass as an answer today."""
+        kept = None if value is None else scores_from_json(value)
         if kept is None:
             return None
         indices = {candidate.id: index for index, candidate in enumerate(self.candidates)}

@@ -134,12 +134,7 @@ def _complete(
         anchors=find_anchors(connection, asked.collections, route, asked.trace),
         pages=find_pages(connection, asked.collections, question, settings, wiki, asked.trace),
         is_evidence=has_evidence(
-            connection,
-            asked.question,
-            restored.kept,
-            ranked.pool,
-            asked.collections,
-            asked.trace,
+            connection, restored.kept, ranked.pool, asked.collections, asked.trace
         ),
     )
 

@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import structlog
-from sqlalchemy.exc import DBAPIError
-
 from llmwiki.domain import Collection, Usage
 from llmwiki.errors import (
     BudgetExhaustedError,
@@ -26,10 +23,8 @@ from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.question import is_broad_query, subjects
 from llmwiki.store.collections import corpus_version
-from llmwiki.store.kept_answers import find_answer, keep_answer
+from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.text.hashing import content_hash, normalise
-
-log = structlog.get_logger()
 
 PROMPT_VERSION = "1"
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\x80-\x84\x86-\x9f\ud800-\udfff]")
@@ -88,8 +83,9 @@ def _generalised(
     step: OpenStep,
 ) -> str | None:
     key = _key(question, collections, parts, model)
-    kept = _kept(parts, key)
-    if kept is not None:
+    answers = KeptAnswers(engine=parts.engine, kind="step-back", ttl=parts.settings.step_back_ttl)
+    kept = (answers.find(key) or {}).get("generalized")
+    if isinstance(kept, str):
         step.done(StepBackDetail(original=question, generalized=kept, from_cache=True))
         return kept
     try:
@@ -104,7 +100,7 @@ def _generalised(
         return None
     detail = StepBackDetail(original=question, generalized=general, from_cache=False)
     step.done(detail, usage=answer.usage)
-    _keep(parts, key, general)
+    answers.keep(key, {"generalized": general})
     return general
 
 
@@ -152,27 +148,3 @@ def strays(general: str, question: str) -> bool:
     asked = {word[:_STEM] for word in subjects(question)}
     kept = {word[:_STEM] for word in subjects(general)}
     return bool(asked) and asked.isdisjoint(kept)
-
-
-# The cache saves calls; that it cannot be read or written is no reason to fail a question.
-
-
-def _kept(parts: Parts, key: str) -> str | None:
-    try:
-        with parts.engine.connect() as connection:
-            value = find_answer(connection, "step-back", key)
-    except DBAPIError as error:
-        log.warning("step_back.cache.failed", error=str(error.orig))
-        return None
-    general = value.get("generalized") if value else None
-    return general if isinstance(general, str) else None
-
-
-def _keep(parts: Parts, key: str, general: str) -> None:
-    try:
-        with parts.engine.connect() as connection:
-            ttl = parts.settings.step_back_ttl
-            keep_answer(connection, "step-back", key, {"generalized": general}, ttl=ttl)
-            connection.commit()
-    except DBAPIError as error:
-        log.warning("step_back.cache.failed", error=str(error.orig))

@@ -47,6 +47,7 @@ def open_tiers(
         },
         words=QuestionWords(
             lexemes=lexical.word_weights if isinstance(lexical, LexicalTier) else {},
+            unknown=lexical.unknown_weight if isinstance(lexical, LexicalTier) else 0.0,
             identifiers=identifiers.rare() if isinstance(identifiers, IdentifierTier) else {},
         ),
     )

@@ -104,6 +104,8 @@ class LexicalTier:
     query: WordQuery
     word_weights: Mapping[str, float]
     """The rarity of each lexeme of the question that a passage holds."""
+    unknown_weight: float = 0.0
+    """The rarity of all others together."""
     name: str = "lexical"
     method: str = "bm25"
 
@@ -194,7 +196,12 @@ def lexical_tier(
         return "the question holds only stop words"
     if not searched:
         return "no passage holds a word of the question"
-    return LexicalTier(query=WordQuery(searched=searched, others=others), word_weights=weights)
+    unknown = {term.lexeme for term in terms}.difference(weights)
+    return LexicalTier(
+        query=WordQuery(searched=searched, others=others),
+        word_weights=weights,
+        unknown_weight=len(unknown) * rarity(_together(collections, extents).passages, 0),
+    )
 
 
 def identifier_tier(

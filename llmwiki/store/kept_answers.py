@@ -6,10 +6,15 @@ corpus, a prompt or a model that changed asks under another key. Time is the dat
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, text
+import structlog
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+log = structlog.get_logger()
 
 KeptKind = Literal["step-back", "rerank", "grade", "answer"]
 
@@ -52,3 +57,38 @@ def keep_answer(
         text(_KEEP), {"kind": kind, "key": key, "value": json.dumps(value), "ttl": ttl}
     )
     connection.execute(text(_FORGET))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswers:
+    """The answers of one kind, for a question that can do without them.
+
+    What is kept saves calls; that it cannot be read or written is logged, and is no reason to
+    fail. Each look-up has a connection of its own, so that no transaction stays open.
+    """
+
+    engine: Engine
+    kind: KeptKind
+    ttl: timedelta
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Return the answer under the key; none where the database fails."""
+        try:
+            with self.engine.connect() as connection:
+                return find_answer(connection, self.kind, key)
+        except SQLAlchemyError as error:
+            self._tell(error)
+            return None
+
+    def keep(self, key: str, value: Mapping[str, Any]) -> None:
+        """Keep an answer under the key, unless the database fails."""
+        try:
+            with self.engine.connect() as connection:
+                keep_answer(connection, self.kind, key, value, ttl=self.ttl)
+                connection.commit()
+        except SQLAlchemyError as error:
+            self._tell(error)
+
+    def _tell(self, error: SQLAlchemyError) -> None:
+        # The text of a driver's error holds the statement with all its parameters.
+        log.warning("kept_answers.failed", kind=self.kind, error=type(error).__name__)

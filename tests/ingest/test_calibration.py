@@ -9,7 +9,7 @@ from llmwiki.errors import TransientProviderError
 from llmwiki.ingest.calibration import calibrate, first_sentence
 from llmwiki.ports import Vectors
 from llmwiki.providers.hashing_embedder import HashingEmbedder
-from llmwiki.store.calibrations import Calibration, read_calibration
+from llmwiki.store.calibrations import Calibration, closeness, read_calibration
 from tests.support.questions import station
 from tests.support.wiki import Wiki, prose
 
@@ -108,18 +108,24 @@ def test_the_first_sentence_is_as_long_as_a_question(text: str, sentence: str) -
     assert first_sentence(text) == sentence
 
 
-def test_a_larger_corpus_asks_for_more() -> None:
+@pytest.mark.parametrize(("passages", "needed"), [(1, 0.36), (1000, 0.72), (10**9, 0.72)])
+def test_a_larger_corpus_asks_for_more(passages: int, needed: float) -> None:
     calibration = Calibration(
         embedder="e",
-        passages=1,
+        passages=passages,
         foreign_cosine=0.1,
         own_closeness=0.8,
         common_overlap=0.1,
         rare_overlap=0.3,
     )
-    assert calibration.evidence_needed(1) == pytest.approx(0.36)
-    assert calibration.evidence_needed(1000) == pytest.approx(0.72)
-    assert calibration.evidence_needed(10**9) == pytest.approx(0.72)
-    assert calibration.closeness(0.1) == 0
-    assert calibration.closeness(1.0) == 1
-    assert calibration.closeness(-1.0) == 0
+    assert calibration.needed == pytest.approx(needed)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "foreign", "near"),
+    [(0.1, 0.1, 0.0), (1.0, 0.1, 1.0), (-1.0, 0.1, 0.0), (0.55, 0.1, 0.5), (1.0, 1.0, 0.0)],
+)
+def test_closeness_begins_where_foreign_questions_are(
+    cosine: float, foreign: float, near: float
+) -> None:
+    assert closeness(cosine, foreign) == pytest.approx(near)

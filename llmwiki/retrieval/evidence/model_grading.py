@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
-import structlog
-from sqlalchemy.exc import DBAPIError
-
 from llmwiki.domain import Usage
 from llmwiki.errors import InvalidAnswerError, LlmwikiError
 from llmwiki.providers.openai_chat import ChatModel, Message
@@ -19,10 +16,9 @@ from llmwiki.retrieval.evidence.details import Grade
 from llmwiki.retrieval.evidence.grading import FamilyGrade
 from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
-from llmwiki.store.kept_answers import find_answer, keep_answer
+from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.text.hashing import content_hash, normalise
-
-log = structlog.get_logger()
+from llmwiki.text.json_objects import objects_in
 
 PROMPT_VERSION = "1"
 """Change it with any change of what the model reads: kept grades go by it."""
@@ -32,8 +28,6 @@ MAX_OUTPUT_TOKENS = 1000
 
 LONGEST_WITNESS = 3_000
 """Characters of a passage that the model is shown."""
-
-_STARTS_TRIED = 20
 
 _GRADES = get_args(Grade)
 
@@ -94,7 +88,8 @@ def grade_with_model(
         normalise(question).casefold(),
         *(part for each in families for part in _identity(each)),
     )
-    kept = _kept(parts, key, len(families))
+    answers = KeptAnswers(engine=parts.engine, kind="grade", ttl=parts.settings.grade_ttl)
+    kept = _usable(answers.find(key), len(families))
     if kept is not None:
         return ModelGrades(grades=kept, from_cache=True)
     try:
@@ -112,7 +107,7 @@ def grade_with_model(
         grades = read_grades(answer.text, len(families))
     except InvalidAnswerError as error:
         return ModelGrades(failure=error, usage=answer.usage)
-    _keep(parts, key, grades)
+    answers.keep(key, {"grades": [grades[place] for place in sorted(grades)]})
     return ModelGrades(grades=grades, usage=answer.usage)
 
 
@@ -136,7 +131,7 @@ def read_grades(text: str, count: int) -> dict[int, Grade]:
 
     Raises InvalidAnswerError for an answer that lacks one, or grades one twice.
     """
-    for value in _objects(text):
+    for value in objects_in(text):
         graded = value.get("grades")
         if not isinstance(graded, list):
             continue
@@ -169,46 +164,9 @@ def _family(label: str, graded: FamilyGrade, boundary: str) -> str:
     )
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects of a text, the last first: a model may think aloud before it."""
-    decoder = json.JSONDecoder()
-    found = []
-    start = text.find("{")
-    for _ in range(_STARTS_TRIED):
-        if start < 0:
-            break
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            if isinstance(value, dict):
-                found.append(value)
-        start = text.find("{", end)
-    return found[::-1]
-
-
-# What is kept saves calls; that it cannot be read or written is no reason to fail a question.
-
-
-def _kept(parts: Parts, key: str, count: int) -> dict[int, Grade] | None:
-    try:
-        with parts.engine.connect() as connection:
-            value = find_answer(connection, "grade", key)
-    except DBAPIError as error:
-        log.warning("grade.cache.failed", error=str(error.orig))
-        return None
+def _usable(value: Mapping[str, Any] | None, count: int) -> dict[int, Grade] | None:
+    """Return kept grades that would pass as an answer today."""
     grades = value.get("grades") if value else None
     if not isinstance(grades, list) or len(grades) != count:
         return None
     return dict(enumerate(grades)) if all(grade in _GRADES for grade in grades) else None
-
-
-def _keep(parts: Parts, key: str, grades: Mapping[int, Grade]) -> None:
-    try:
-        with parts.engine.connect() as connection:
-            value = {"grades": [grades[place] for place in sorted(grades)]}
-            keep_answer(connection, "grade", key, value, ttl=parts.settings.grade_ttl)
-            connection.commit()
-    except DBAPIError as error:
-        log.warning("grade.cache.failed", error=str(error.orig))
