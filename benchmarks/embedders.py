@@ -1,25 +1,22 @@
 """Compares the offline embedders on a judged data set: quality, speed, memory.
 
-    python benchmarks/embedders.py DATASET…
+    python -m benchmarks.embedders DATASET…
 
-Each data set is a folder with corpus.jsonl (``_id``, ``text``), queries.jsonl (``_id``, ``text``)
-and qrels.tsv (query, document, score, after a header line). Documents are cut to passages as
-`llmwiki ingest` cuts them; a document scores as its best passage does. Prints nDCG@10 of the
-dense ranking alone (Järvelin and Kekäläinen 2002, binary gains), passages a second and
-milliseconds a query, as a Markdown table.
+Each data set is a folder as `llmwiki evaluate` takes it. The texts are cut to passages as
+`llmwiki ingest` cuts them; a document scores as its best passage does. Prints nDCG@10 of the dense
+ranking alone, passages a second and milliseconds a query, as a Markdown table.
 """
 
-import json
-import math
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.judged import documents_of, ndcg, relevant_documents
 from llmwiki.config import IngestSettings
+from llmwiki.evaluation.reading import read_dataset
 from llmwiki.ingest.chunking import chunk_document
 from llmwiki.parsing.plain import parse_plain
 from llmwiki.ports import Embedder
@@ -27,7 +24,6 @@ from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.providers.minilm import open_minilm
 
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {"minilm": open_minilm, "hashing": HashingEmbedder}
-DEPTH = 10
 
 
 def main(folders: list[Path]) -> None:
@@ -40,36 +36,29 @@ def main(folders: list[Path]) -> None:
 
 
 def _row(folder: Path, name: str, embedder: Embedder) -> str:
+    dataset = read_dataset(folder)
     passages = [
-        (key, text)
-        for key, document in _texts(folder / "corpus.jsonl")
-        for text in _passages(document)
+        (document.id, text) for document in dataset.documents for text in _passages(document.text)
     ]
-    queries = list(_texts(folder / "queries.jsonl"))
-    relevant = _relevant(folder / "qrels.tsv")
+    relevant = relevant_documents(dataset)
     started = time.perf_counter()
     corpus = embedder.embed([text for _, text in passages])
     corpus_seconds = time.perf_counter() - started
     started = time.perf_counter()
-    vectors = np.vstack([embedder.embed([text]) for _, text in queries])
+    vectors = np.vstack([embedder.embed([query.text]) for query in dataset.queries])
     query_seconds = time.perf_counter() - started
-    owners = [key for key, _ in passages]
+    queries = len(dataset.queries)
+    owners = dict(enumerate(key for key, _ in passages))
     gains = [
-        _ndcg(_ranking(corpus @ vector, owners), relevant[key])
-        for (key, _), vector in zip(queries, vectors, strict=True)
-        if relevant[key]
+        ndcg(
+            documents_of(np.argsort(-(corpus @ vector), kind="stable"), owners), relevant[query.id]
+        )
+        for query, vector in zip(dataset.queries, vectors, strict=True)
     ]
     return (
         f"| {folder.name} | {name} | {sum(gains) / len(gains):.3f} | {len(passages)} "
-        f"| {len(passages) / corpus_seconds:.0f} | {1000 * query_seconds / len(queries):.1f} |"
+        f"| {len(passages) / corpus_seconds:.0f} | {1000 * query_seconds / queries:.1f} |"
     )
-
-
-def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            entry = json.loads(line)
-            yield entry["_id"], entry["text"]
 
 
 def _passages(document: str) -> list[str]:
@@ -79,25 +68,9 @@ def _passages(document: str) -> list[str]:
     return [passage.text for section in sections for passage in section.passages]
 
 
-def _relevant(path: Path) -> dict[str, set[str]]:
-    relevant: dict[str, set[str]] = defaultdict(set)
-    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-        query, document, score = line.split("\t")
-        if int(score) > 0:
-            relevant[query].add(document)
-    return relevant
-
-
-def _ranking(scores: np.ndarray, owners: list[str]) -> list[str]:
-    """Return documents by their best passage, ties in corpus order."""
-    ordered = (owners[index] for index in np.argsort(-scores, kind="stable"))
-    return list(dict.fromkeys(ordered))[:DEPTH]
-
-
-def _ndcg(ranking: list[str], relevant: set[str]) -> float:
-    gain = sum(1 / math.log2(place + 2) for place, key in enumerate(ranking) if key in relevant)
-    ideal = sum(1 / math.log2(place + 2) for place in range(min(DEPTH, len(relevant))))
-    return gain / ideal
+def _ranked(scores: np.ndarray) -> np.ndarray:
+    """Return the passages of each question, the best first, ties in corpus order."""
+    return np.argsort(-scores, kind="stable")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from sqlalchemy import Engine, create_engine, make_url, text
 
 from llmwiki.store import migrations
 from llmwiki.store.embedded import EmbeddedServer
+from tests.support.chat_server import ChatServer
+from tests.support.questions import answer_from_first_passage
 from tests.support.wiki import Wiki
 
 SERVER_VARIABLE = "LLMWIKI_TEST_DATABASE_URL"
@@ -124,6 +126,13 @@ def engine(database_url: str) -> Iterator[Engine]:
     engine = create_engine(database_url)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """A model service that answers questions; see ``answer_from_first_passage``."""
+    with ChatServer(answer_from_first_passage) as running:
+        yield running
 
 
 @pytest.fixture

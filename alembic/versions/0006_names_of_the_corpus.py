@@ -9,7 +9,8 @@ branch_labels = None
 depends_on = None
 
 LONGEST_NAME = 8
-"""Lexemes. What is longer is a sentence, which no question repeats."""
+"""Lexemes. What is longer is a sentence, which no question repeats; so the first thousand
+characters decide, and a title without end is no error."""
 
 # A number before a heading and a bracket after a title tell it from others and are not part of
 # what people call it: `4.2. Restoring`, `Mercury (planet)`. Words are separated as
@@ -19,7 +20,7 @@ CREATE FUNCTION lexemes_of_name(config regconfig, name text) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$
     SELECT array_agg(word.lexeme ORDER BY place.position, word.lexeme COLLATE "C")
     FROM unnest(to_tsvector(config, regexp_replace(
-             translate(regexp_replace(regexp_replace(name, '\s*\([^()]*\)\s*$', ''),
+             translate(regexp_replace(regexp_replace(left(name, 1000), '\s*\([^()]*\)\s*$', ''),
                                       '^\s*\d+(\.\d+)*[.)]\s+', ''),
                        '!"#$%&()*+,-/:;<=>?@[\]^`{|}~', repeat(' ', 29)),
              '\.(?!\d)|(?<!\d)\.', ' ', 'g'))) AS word(lexeme, positions, weights)

@@ -20,7 +20,7 @@ from jobs import exit_codes
 from jobs.entry import SCHEMA_VERSION, guarded
 from llmwiki.bootstrap import App
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def run(work: Callable[[App], int], *, check_schema: bool = True) -> NoReturn:
@@ -97,7 +97,10 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return the text without control characters, with which a document could drive a terminal."""
+    """Return the text without control characters and changes of direction.
+
+    With these a document could drive a terminal, or show a text in another order than it has.
+    """
     return _CONTROL.sub("", text)
 
 

@@ -47,13 +47,16 @@ def select_collections(
 def _no_such_collection(
     connection: Connection, name: str | None, owners: Sequence[str] | None
 ) -> str:
-    rows = connection.execute(
-        select(CollectionTable.owner, CollectionTable.name).order_by("owner", "name")
-    )
+    """Tell what there is; who asks for certain owners is told nothing of others."""
+    query = select(CollectionTable.owner, CollectionTable.name).order_by("owner", "name")
+    if owners is not None:
+        query = query.where(CollectionTable.owner.in_(owners))
+    rows = connection.execute(query)
     known = ", ".join(f"{row.name} (owner {row.owner})" for row in rows)
     asked = "no collection" if name is None else f"no collection {name!r}"
     if owners is not None:
         asked += f" of owner {', '.join(owners)}"
+        known = known or "none of theirs; `llmwiki status` lists all"
     return f"{asked}; known: {known or 'none yet; run `llmwiki ingest PATH --collection NAME`'}"
 
 

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,16 +8,10 @@ from llmwiki.answering.answer import Answer
 from llmwiki.answering.service import answer_question
 from tests.support.chat_server import Answer as HttpAnswer
 from tests.support.chat_server import ChatServer, completion
-from tests.support.questions import STATION, answer_from_first_passage, ending, station
+from tests.support.questions import STATION, ending, station
 from tests.support.wiki import Wiki
 
 QUESTION = "How long is a backup of the station kept?"
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer(answer_from_first_passage) as running:
-        yield running
 
 
 def ask(wiki: Wiki, question: str = QUESTION) -> Answer:

@@ -77,7 +77,8 @@ def test_an_empty_question_is_wrong_usage(command: Command) -> None:
 def test_an_owner_without_documents_is_named(command: Command) -> None:
     outcome = command("ask", "how long is a backup kept?", "--owner", "nobody")
     assert outcome.code == 2
-    assert "handbook (owner system)" in outcome.stderr
+    assert "no collection of owner nobody" in outcome.stderr
+    assert "handbook" not in outcome.stderr
 
 
 @pytest.mark.usefixtures("ingested")

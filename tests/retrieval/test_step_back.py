@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,18 +6,12 @@ from sqlalchemy import Engine
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.service import retrieve
 from tests.support.chat_server import Answer, ChatServer, completion
-from tests.support.questions import answer_from_first_passage, ending, station
+from tests.support.questions import ending, station
 from tests.support.wiki import Wiki
 
 BROAD = "How do I use the station?"
 GENERAL = "How is the station operated?"
 NARROW = "Which port does a wind probe need?"
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer(answer_from_first_passage) as running:
-        yield running
 
 
 def find(wiki: Wiki, question: str = BROAD) -> Context:

@@ -5,7 +5,6 @@ difference of the files, and commit them.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from sqlalchemy import Engine
 from llmwiki.answering.service import answer_question
 from llmwiki.store import promotions
 from tests.support.chat_server import ChatServer
-from tests.support.questions import answer_from_first_passage, station
+from tests.support.questions import station
 from tests.support.wiki import Wiki
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -33,12 +32,6 @@ families:
     match: {source: ["security/**"]}
     rescue: permission to restore archives
 """
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with ChatServer(answer_from_first_passage) as running:
-        yield running
 
 
 def compiled(wiki: Wiki) -> Wiki:

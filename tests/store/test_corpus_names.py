@@ -138,3 +138,12 @@ def test_each_collection_has_names_of_its_own(wiki: Wiki) -> None:
             id=other, name="b", owner="me", embedder=collection_of(wiki).embedder
         )
         assert names_in(connection, elsewhere, "base pumps") == []
+
+
+def test_a_title_without_end_is_no_name_and_no_error(engine: Engine) -> None:
+    endless = " ".join(f"word{number}" for number in range(300_000))
+    with engine.connect() as connection:
+        lexemes = connection.execute(
+            text("SELECT lexemes_of_name('english', :name)"), {"name": endless}
+        ).scalar_one()
+    assert len(lexemes) > 8

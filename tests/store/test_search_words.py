@@ -7,10 +7,10 @@ from llmwiki.domain import Collection, DocumentId, EmbedderIdentity
 from llmwiki.retrieval.tiers import LexicalTier, identifier_tier, lexical_tier
 from llmwiki.store import chunks, collections, documents
 from llmwiki.store.chunks import ChunkValues
-from llmwiki.store.documents import DocumentValues
 from llmwiki.store.search_words import WeightedTerm, WordQuery, find_by_words
 from llmwiki.store.word_statistics import read_extents
 from llmwiki.text.identifiers import find_identifiers
+from tests.support.documents import plain_document
 
 GERMAN = {
     "pumpe.md": "Die Pumpen werden jeden Sonntag gewartet und danach geprüft.",
@@ -38,16 +38,7 @@ def store(
         [collection] = collections.select_collections(connection, name=name)
         ids = {}
         for path, words in texts.items():
-            values = DocumentValues(
-                path=path,
-                title=path,
-                fingerprint="",
-                byte_size=0,
-                attributes={},
-                evidence_family=None,
-                authority_tier=None,
-                version=None,
-            )
+            values = plain_document(path)
             ids[path] = documents.save_document(connection, collection, values, None)
             [section] = chunks.insert_chunks(
                 connection, collection, ids[path], [(None, _chunk(words, None))]

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from llmwiki.domain import Collection, DocumentId, EmbedderIdentity
 from llmwiki.store import chunks, collections, documents, migrations
 from llmwiki.store.chunks import ChunkValues
-from llmwiki.store.documents import DocumentValues
+from tests.support.documents import plain_document
 from tests.support.wiki import Wiki
 
 KEPT = {
@@ -184,16 +184,7 @@ def collection_of(engine: Engine, name: str) -> Collection:
 def add_document(engine: Engine, collection: Collection, path: str, words: str) -> DocumentId:
     """Write a document of one passage in the transaction that an ingest would use."""
     with engine.connect() as connection:
-        values = DocumentValues(
-            path=path,
-            title=path,
-            fingerprint="",
-            byte_size=0,
-            attributes={},
-            evidence_family=None,
-            authority_tier=None,
-            version=None,
-        )
+        values = plain_document(path)
         document_id = documents.save_document(connection, collection, values, None)
         section, passage = (
             ChunkValues(

@@ -46,6 +46,15 @@ _PASSAGE = re.compile(
 )
 
 
+def generator_of(server: ChatServer | None) -> GeneratorSettings:
+    """Return settings for the model of that server, or for none."""
+    if server is None:
+        return GeneratorSettings()
+    return GeneratorSettings(
+        provider="openai", model="test", base_url=server.url, api_key=SecretStr("key")
+    )
+
+
 def station(
     engine: Engine,
     folder: Path,
@@ -56,14 +65,9 @@ def station(
     answer: dict[str, Any] | None = None,
 ) -> Wiki:
     """Return the wiki of the station's documentation, ingested, with a model if there is one."""
-    generator = GeneratorSettings()
-    if server is not None:
-        generator = GeneratorSettings(
-            provider="openai", model="test", base_url=server.url, api_key=SecretStr("key")
-        )
     settings = Settings(
         embedder=HASHING,
-        generator=generator,
+        generator=generator_of(server),
         budget=BudgetSettings(**(budget or {})),
         retrieval=RetrievalSettings(**(retrieval or {})),
         answer=AnswerSettings(**(answer or {})),

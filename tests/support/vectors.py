@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 from llmwiki.domain import ChunkId, Collection, DocumentId, EmbedderIdentity
 from llmwiki.store import chunks, collections, documents, embeddings
 from llmwiki.store.chunks import ChunkValues
-from llmwiki.store.documents import DocumentValues
+from tests.support.documents import plain_document
 
 Matrix = npt.NDArray[np.float32]
 
@@ -35,7 +35,7 @@ def store_vectors(
         for start in range(0, len(vectors), PASSAGES_A_DOCUMENT):
             numbers = range(start, min(start + PASSAGES_A_DOCUMENT, len(vectors)))
             document_id = documents.save_document(
-                connection, collection, _document(str(start)), None
+                connection, collection, plain_document(str(start)), None
             )
             [section] = chunks.insert_chunks(
                 connection, collection, document_id, [(None, _chunk(0, None))]
@@ -45,19 +45,6 @@ def store_vectors(
             owners += [document_id] * len(values)
         connection.commit()
     return collection, ids, owners
-
-
-def _document(path: str) -> DocumentValues:
-    return DocumentValues(
-        path=path,
-        title=path,
-        fingerprint="",
-        byte_size=0,
-        attributes={},
-        evidence_family=None,
-        authority_tier=None,
-        version=None,
-    )
 
 
 def _chunk(position: int, embedding_hash: str | None) -> ChunkValues:

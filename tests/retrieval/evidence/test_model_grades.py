@@ -3,15 +3,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from sqlalchemy import Engine
 
-from llmwiki.config import BudgetSettings, GeneratorSettings, RetrievalSettings, Settings
+from llmwiki.config import BudgetSettings, RetrievalSettings, Settings
 from llmwiki.retrieval.evidence.details import GradeDetail
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans
 from tests.retrieval.evidence.pipeline import Walk, walk
 from tests.support.chat_server import Answer, ChatServer
 from tests.support.cluster_docs import CLUSTER_DOCS, PLAN, QUESTION
+from tests.support.questions import generator_of
 from tests.support.wiki import HASHING, Wiki
 
 ALL_OK = json.dumps({"grades": [{"family": f"f{number}", "grade": "ok"} for number in (1, 2, 3)]})
@@ -33,14 +33,9 @@ def plans(tmp_path: Path) -> PlanLibrary:
 
 
 def cluster(engine: Engine, tmp_path: Path, server: ChatServer | None, **budget: int) -> Wiki:
-    generator = GeneratorSettings()
-    if server is not None:
-        generator = GeneratorSettings(
-            provider="openai", model="test", base_url=server.url, api_key=SecretStr("key")
-        )
     settings = Settings(
         embedder=HASHING,
-        generator=generator,
+        generator=generator_of(server),
         budget=BudgetSettings.model_validate(budget),
         retrieval=RetrievalSettings(grade_with_model=True),
     )
