@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url
 
-from llmwiki.store import migrations
 from llmwiki.store.embedded import EmbeddedServer
 from tests.support.chat_server import ChatServer
+from tests.support.databases import Databases, migrated_template
 from tests.support.questions import answer_from_first_passage
 from tests.support.wiki import Wiki
 
@@ -100,24 +100,18 @@ def _admin(database_server: str) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def template_database(_admin: Engine) -> Iterator[str]:
-    """The name of a database that is migrated once per worker, to be cloned."""
-    name = f"llmwiki_template_{uuid.uuid4().hex[:12]}"
-    _execute(_admin, f"CREATE DATABASE {name}")
-    engine = create_engine(_admin.url.set(database=name))
-    migrations.upgrade(engine)
-    engine.dispose()
-    yield name
-    _execute(_admin, f"DROP DATABASE {name} WITH (FORCE)")
+def databases(_admin: Engine) -> Iterator[Databases]:
+    """Empty databases, migrated once per worker."""
+    databases = migrated_template(_admin)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture
-def database_url(_admin: Engine, template_database: str) -> Iterator[str]:
+def database_url(databases: Databases) -> Iterator[str]:
     """The URL of a database of the test's own, migrated and empty."""
-    name = f"llmwiki_test_{uuid.uuid4().hex[:12]}"
-    _execute(_admin, f"CREATE DATABASE {name} TEMPLATE {template_database}")
-    yield _admin.url.set(database=name).render_as_string(hide_password=False)
-    _execute(_admin, f"DROP DATABASE {name} WITH (FORCE)")
+    with databases.empty() as url:
+        yield url.render_as_string(hide_password=False)
 
 
 @pytest.fixture
@@ -139,8 +133,3 @@ def server() -> Iterator[ChatServer]:
 def wiki(engine: Engine, tmp_path: Path) -> Wiki:
     """A collection over an empty folder, driven as the jobs drive it."""
     return Wiki(engine, tmp_path)
-
-
-def _execute(engine: Engine, statement: str) -> None:
-    with engine.connect() as connection:
-        connection.execute(text(statement))

@@ -38,7 +38,10 @@ class FeedbackSettings(Section):
     passages: int = Field(10, ge=1, le=50)
     terms: int = Field(20, ge=1, le=100)
     weight: float = Field(
-        0.0, ge=0, le=1, description="Of the added words beside those of the question; 0: off."
+        0.3, ge=0, le=1, description="Of the added words beside those of the question; 0: off."
+    )
+    fewest_words: int = Field(
+        16, ge=0, description="Known words of a question from which on others are added."
     )
 
 

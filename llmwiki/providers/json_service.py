@@ -4,6 +4,7 @@ import time
 
 import httpx2
 
+from llmwiki.providers.certificates import trusted_certificates
 from llmwiki.providers.http_answer import HttpAnswer
 
 LARGEST_ANSWER = 4_000_000
@@ -27,7 +28,10 @@ class JsonService:
             headers["Authorization"] = f"Bearer {api_key}"
         self._key = api_key
         self._client = httpx2.Client(
-            base_url=base_url.rstrip("/") + "/", headers=headers, follow_redirects=False
+            base_url=base_url.rstrip("/") + "/",
+            headers=headers,
+            follow_redirects=False,
+            verify=trusted_certificates(),
         )
 
     def post(self, path: str, request: object, *, timeout: float) -> HttpAnswer:

@@ -7,6 +7,7 @@ import httpx2
 import openai
 
 from llmwiki.errors import ConfigurationError
+from llmwiki.providers.certificates import trusted_certificates
 from llmwiki.providers.service_address import require_sendable
 
 _DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -34,6 +35,7 @@ def open_client(
     # reading of OPENAI_BASE_URL is cut off by always giving it an address.
     timeout = httpx2.Timeout(request_timeout, connect=min(request_timeout, _CONNECT_TIMEOUT))
     http_client = httpx2.Client(
+        verify=trusted_certificates(),
         timeout=timeout,
         follow_redirects=False,
         event_hooks={

@@ -4,6 +4,11 @@ The relevance model RM3 (Abdul-Jaleel et al., "UMass at TREC 2004: Novelty and H
 pool: words that the best passages use, weighed by how good these are and how rare the words, are
 added to the question, and every candidate's lexical score is taken anew. Nothing is searched
 again, so that a bad guess cannot bring in passages that no tier found.
+
+It is for long questions. Measured (MiniLM, a weight of .3, against the same ranking without): for
+questions of sixteen known words and more nDCG@10 rose by .031 on CISI (40 of 76 questions) and by
+.036 on Cranfield (19 of 225), and stayed within .002 on documentation; shorter questions of
+documentation lost .011, since the best passages lead away from what they ask.
 """
 
 from collections import Counter
@@ -15,6 +20,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from llmwiki.config import RetrievalSettings
+from llmwiki.config.retrieval import FeedbackSettings
 from llmwiki.domain import ChunkId, Collection
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Trace
@@ -48,49 +54,68 @@ def ask_again(
 ) -> Pool:
     """Return the pool with lexical scores for the question and the words of its best passages.
 
-    Left as it is where no word of the question was found, or where scores do not count.
+    Left as it is where no word of the question was found, where scores do not count, and for a
+    question of few words, which says what it is about better than its best passages do.
     """
     chosen = settings.feedback
     with trace.step("feedback") as step:
         lexical = next((tier for tier in pool.tiers if isinstance(tier, LexicalTier)), None)
         if not chosen.weight or settings.fusion in {"rrf", "min-max"}:
             step.skip("off", "no weight, or a fusion that takes no completed scores")
-            return pool
-        if lexical is None or len(pool.candidates) < 2:
+        elif lexical is None or len(pool.candidates) < 2:
             step.skip("no-words", "no tier found words of the question in several passages")
-            return pool
-        best = pool.candidates[: chosen.passages]
-        held = passage_lexemes(connection, [candidate.id for candidate in best])
-        model = relevance_model(best, held)
-        extent = sum(read_extents(connection, collections).values(), Extent())
-        frequencies = lexeme_frequencies(connection, collections, list(model))
-        words = choose_words(
-            {
-                lexeme: share * rarity(extent.passages, frequencies.get(lexeme, 0))
-                for lexeme, share in model.items()
-                if lexeme not in lexical.word_weights
-            },
-            chosen.terms,
-        )
-        if not words:
-            step.skip("no-words", "the best passages add no word to the question")
-            return pool
-        # All added words together weigh a share of the words that were asked for.
-        mass = chosen.weight * max(len(lexical.word_weights), 1) / sum(words.values())
-        added = [
-            WeightedTerm(
-                collection_id=collection.id,
-                lexeme=lexeme,
-                weight=mass * score * rarity(extent.passages, frequencies.get(lexeme, 0)),
-                mean_length=extent.mean_length,
+        elif len(lexical.word_weights) < chosen.fewest_words:
+            known = len(lexical.word_weights)
+            step.skip(
+                "gate", f"{known} words of the question are known, {chosen.fewest_words} needed"
             )
-            for lexeme, score in words.items()
-            for collection in collections
-        ]
-        asked = [*lexical.query.searched, *lexical.query.others]
-        tier = replace(lexical, query=WordQuery(searched=asked, others=added))
-        step.done(FeedbackDetail(passages=len(best), lexemes=tuple(words)))
-        return score_again(connection, pool, tier, settings)
+        elif added := _added_words(connection, pool, lexical, collections, chosen):
+            step.done(
+                FeedbackDetail(
+                    passages=len(pool.candidates[: chosen.passages]),
+                    lexemes=tuple(dict.fromkeys(term.lexeme for term in added)),
+                )
+            )
+            asked = [*lexical.query.searched, *lexical.query.others]
+            tier = replace(lexical, query=WordQuery(searched=asked, others=added))
+            return score_again(connection, pool, tier, settings)
+        else:
+            step.skip("no-words", "the best passages add no word to the question")
+    return pool
+
+
+def _added_words(
+    connection: Connection,
+    pool: Pool,
+    lexical: LexicalTier,
+    collections: Sequence[Collection],
+    settings: FeedbackSettings,
+) -> list[WeightedTerm]:
+    """Return what the best passages add, all together weighing a share of what was asked for."""
+    best = pool.candidates[: settings.passages]
+    model = relevance_model(best, passage_lexemes(connection, [candidate.id for candidate in best]))
+    extent = sum(read_extents(connection, collections).values(), Extent())
+    frequencies = lexeme_frequencies(connection, collections, list(model))
+    rarities = {lexeme: rarity(extent.passages, frequencies.get(lexeme, 0)) for lexeme in model}
+    words = choose_words(
+        {
+            lexeme: share * rarities[lexeme]
+            for lexeme, share in model.items()
+            if lexeme not in lexical.word_weights
+        },
+        settings.terms,
+    )
+    mass = settings.weight * len(lexical.word_weights) / (sum(words.values()) or 1.0)
+    return [
+        WeightedTerm(
+            collection_id=collection.id,
+            lexeme=lexeme,
+            weight=mass * score * rarities[lexeme],
+            mean_length=extent.mean_length,
+        )
+        for lexeme, score in words.items()
+        for collection in collections
+    ]
 
 
 def relevance_model(

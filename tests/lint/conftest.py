@@ -1,29 +1,22 @@
-import uuid
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import Engine, create_engine
 
 from llmwiki.domain import Collection
 from tests.lint.small_wiki import SmallWiki, build_wiki
+from tests.support.databases import Databases
 
 
 @pytest.fixture(scope="package")
-def built_wiki(database_server: str, template_database: str) -> Iterator[tuple[Engine, Collection]]:
+def built_wiki(databases: Databases) -> Iterator[tuple[Engine, Collection]]:
     """The healthy wiki, written once: lint reads through one connection, so tests roll back."""
-    name = f"llmwiki_lint_{uuid.uuid4().hex[:12]}"
-    url = make_url(database_server).set(drivername="postgresql+psycopg")
-    admin = create_engine(url, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template_database}"))
-    engine = create_engine(url.set(database=name))
-    with engine.begin() as connection:
-        collection = build_wiki(connection)
-    yield engine, collection
-    engine.dispose()
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+    with databases.empty() as url:
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            collection = build_wiki(connection)
+        yield engine, collection
+        engine.dispose()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 import threading
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, create_engine
 
 from llmwiki.config import IngestSettings, OverviewSettings
 from llmwiki.domain import Collection
@@ -13,6 +12,7 @@ from llmwiki.ingest.service import ingest_folder
 from llmwiki.overview.service import refresh_overview
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.retrieval.deadline import THREAD_PREFIX
+from tests.support.databases import Databases
 from tests.support.reranking import Session
 
 DOCUMENTS = {
@@ -48,15 +48,12 @@ def ingest(engine: Engine, tmp_path: Path) -> Ingest:
 
 
 @pytest.fixture(scope="module")
-def shared_engine(_admin: Engine, template_database: str) -> Iterator[Engine]:
+def shared_engine(databases: Databases) -> Iterator[Engine]:
     """An engine on a database that the tests of a module share."""
-    name = f"llmwiki_shared_{uuid.uuid4().hex[:12]}"
-    with _admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template_database}"))
-        engine = create_engine(_admin.url.set(database=name))
+    with databases.empty() as url:
+        engine = create_engine(url)
         yield engine
         engine.dispose()
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture
