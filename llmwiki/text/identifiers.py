@@ -7,7 +7,7 @@ what another one could have begun with.
 
 import re
 
-IDENTIFIERS_VERSION = "2"
+IDENTIFIERS_VERSION = "3"
 """Part of a document's fingerprint: raise it when the same text gives other identifiers."""
 
 _IDENTIFIER = re.compile(
@@ -15,7 +15,8 @@ _IDENTIFIER = re.compile(
         --?[A-Za-z][\w-]*                               # --max-retries, -v
       | v?\d+(?:\.\d+)+(?:[-.]?(?:rc|alpha|beta|a|b|dev|post)\.?\d*)?  # v1.2.3, 3.11, 2.0rc1
       | v\d+
-      | [A-Za-z_]\w*(?:-\w+)*(?:(?:\.|::)[A-Za-z_]\w*(?:-\w+)*)+(?:\(\))?
+      | (?!(?:[A-Za-z]\.){1,4}[A-Za-z](?!\w|\.\w))      # never i.e., U.S., initials
+        [A-Za-z_]\w*(?:-\w+)*(?:(?:\.|::)[A-Za-z_]\w*(?:-\w+)*)+(?:\(\))?
                                                         # package.name, ns::name, my-app.yaml
       | [A-Za-z][A-Za-z0-9]*_\w+                        # snake_case, MAX_SIZE
       | _\w+
