@@ -115,7 +115,7 @@ class Selection:
     led_to: tuple[Candidate, ...] = ()
     """Passages that pages cite and that were not found."""
     sections: Mapping[ChunkId, Sequence[Passage]]
-    """All passages of a section, by its id, in reading order."""
+    """What stands around the best passages, by section, in reading order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

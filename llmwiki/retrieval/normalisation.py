@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
+from math import fsum, sqrt
 
 from llmwiki.domain import ChunkId
 
@@ -39,10 +39,10 @@ def standard_scale(scores: Iterable[float]) -> Scale:
     What has no score comes no better than the worst that has one.
     """
     known = list(scores)
-    deviation = pstdev(known) if known else 0.0
+    mean = fsum(known) / max(len(known), 1)
+    deviation = sqrt(fsum((score - mean) ** 2 for score in known) / max(len(known), 1))
     if deviation < SMALLEST_SPREAD:
         return Scale(zero=0.0, unit=0.0, missing=0.0)
-    mean = fmean(known)
     lowest = (min(known) - mean) / deviation
     return Scale(zero=mean, unit=deviation, missing=min(HIGHEST_MISSING, lowest))
 

@@ -33,7 +33,7 @@ from llmwiki.retrieval.question import Route, check_question, trace_route
 from llmwiki.retrieval.step_back import maybe_step_back
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
 from llmwiki.store.collections import select_collections
-from llmwiki.store.passages import section_passages
+from llmwiki.store.passages import passages_beside
 
 LED_TO_PER_PAGE = 5
 """Passages that a page cites and no tier found, added at most."""
@@ -142,7 +142,8 @@ def _complete(
 def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts) -> Assembly:
     budget = parts.settings.token_budget
     with asked.trace.step("context") as step:
-        sections = {candidate.passage.section_id for candidate in found.shown[:SURROUNDED]}
+        left = budget - sum(candidate.passage.token_count for candidate in found.shown)
+        best = [candidate.id for candidate in found.shown[:SURROUNDED]]
         assembly = assemble(
             Selection(
                 found=found.shown,
@@ -150,7 +151,7 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
                 anchors=found.anchors,
                 pages=found.pages,
                 led_to=_led_to(connection, found),
-                sections=section_passages(connection, sections),
+                sections=passages_beside(connection, best, tokens=left),
             ),
             token_budget=budget,
         )

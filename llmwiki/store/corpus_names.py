@@ -46,10 +46,16 @@ CROSS JOIN LATERAL unnest(word.positions) AS place(position)
 ORDER BY place.position, word.lexeme COLLATE "C"
 """
 
-# One bearer of a family stands for all: its documents are told by their metadata.
+# One bearer of a family stands for all: its documents are told by their metadata. Most runs of
+# words are nobody's name, and are looked up once.
 _NAMES = """
 SELECT n.key, n.kind, n.name, n.collection_id, n.document_id, n.section_id
-FROM unnest(CAST(:keys AS text[])) AS asked(key)
+FROM (
+    SELECT key FROM unnest(CAST(:keys AS text[])) AS run(key)
+    WHERE EXISTS (SELECT 1 FROM corpus_name c
+                  WHERE c.collection_id = ANY(:collections) AND c.key = run.key COLLATE "C")
+    OFFSET 0
+) AS asked
 CROSS JOIN LATERAL (
     (SELECT * FROM corpus_name c
      WHERE c.collection_id = ANY(:collections) AND c.key = asked.key COLLATE "C"
@@ -81,7 +87,7 @@ def lexemes_in_order(
         text(_LEXEMES),
         {"config": collections[0].text_search_config, "text": separate_words(words)},
     )
-    return tuple(row.lexeme for row in rows)
+    return tuple(rows.scalars().all())
 
 
 def runs_of(lexemes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -102,8 +108,9 @@ def names_with(
             "keys": sorted(set(keys)),
             "most": BEARERS_READ,
         },
-    ).mappings()
-    return [CorpusName(**row) for row in rows]
+    )
+    names = tuple(rows.keys())
+    return [CorpusName(**dict(zip(names, row, strict=True))) for row in rows.all()]
 
 
 def sections_below(
@@ -111,6 +118,6 @@ def sections_below(
 ) -> dict[ChunkId, frozenset[ChunkId]]:
     """Return for each section itself and those under its heading."""
     below: dict[ChunkId, set[ChunkId]] = {}
-    for row in connection.execute(text(_BELOW), {"sections": list(sections)}):
+    for row in connection.execute(text(_BELOW), {"sections": list(sections)}).all():
         below.setdefault(ChunkId(row.section), set()).add(ChunkId(row.id))
     return {section: frozenset(ids) for section, ids in below.items()}

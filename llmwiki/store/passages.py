@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, text
+from sqlalchemy import Connection, text
 
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
 
@@ -39,7 +39,8 @@ class Passage:
 _PASSAGES = """
 SELECT c.id, c.collection_id, c.document_id, d.path AS document_path, d.title AS document_title,
        c.parent_id AS section_id, c.position, c.breadcrumb, c.text, c.content_hash, c.token_count,
-       c.identifiers, d.evidence_family, d.authority_tier, d.version, d.attributes,
+       c.identifiers, d.evidence_family, d.authority_tier, d.version,
+       nullif(d.attributes, '{{}}') AS attributes,
        p.slug AS page_slug, p.title AS page_title,
        coalesce(p.compiled_at IS NOT NULL, false) AS page_compiled,
        coalesce(p.stale, false) AS page_stale
@@ -51,29 +52,53 @@ WHERE {which} AND c.parent_id IS NOT NULL
 ORDER BY c.document_id, c.position
 """
 
+_BESIDE = _PASSAGES.format(
+    which="""c.id IN (
+        SELECT side.id
+        FROM unnest(CAST(:ids AS bigint[])) AS asked(id)
+        JOIN chunk here ON here.id = asked.id
+        CROSS JOIN LATERAL (
+            SELECT c.id, sum(c.token_count) OVER (
+                PARTITION BY sign(c.position - here.position)
+                ORDER BY abs(c.position - here.position)
+            ) AS reach, c.id = here.id AS itself
+            FROM chunk c WHERE c.parent_id = here.parent_id
+        ) AS side
+        WHERE side.reach <= :tokens OR side.itself
+    )"""
+)
+
 
 def read_passages(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, Passage]:
     """Return the passages by id; one that was removed meanwhile is left out."""
-    rows = connection.execute(text(_PASSAGES.format(which="c.id = ANY(:ids)")), {"ids": list(ids)})
-    return {passage.id: passage for passage in map(_passage, rows.mappings())}
+    found = _passages(connection, _PASSAGES.format(which="c.id = ANY(:ids)"), {"ids": list(ids)})
+    return {passage.id: passage for passage in found}
 
 
-def section_passages(
-    connection: Connection, section_ids: Iterable[ChunkId]
+def passages_beside(
+    connection: Connection, ids: Iterable[ChunkId], *, tokens: int
 ) -> dict[ChunkId, list[Passage]]:
-    """Return the passages of each section in reading order."""
-    statement = _PASSAGES.format(which="c.parent_id = ANY(:ids)")
-    rows = connection.execute(text(statement), {"ids": list(section_ids)})
+    """Return the passages around each of these in its section, by section, in reading order.
+
+    To each side as many as ``tokens`` hold together, and the passage itself.
+    """
     sections: dict[ChunkId, list[Passage]] = {}
-    for passage in map(_passage, rows.mappings()):
+    for passage in _passages(connection, _BESIDE, {"ids": list(ids), "tokens": tokens}):
         sections.setdefault(passage.section_id, []).append(passage)
     return sections
 
 
-def _passage(row: RowMapping) -> Passage:
-    values: dict[str, Any] = {
-        **row,
-        "breadcrumb": tuple(row["breadcrumb"]),
-        "identifiers": tuple(row["identifiers"]),
-    }
+def _passages(
+    connection: Connection, statement: str, parameters: Mapping[str, object]
+) -> list[Passage]:
+    rows = connection.execute(text(statement), parameters)
+    names = tuple(rows.keys())
+    return [_passage(dict(zip(names, row, strict=True))) for row in rows.all()]
+
+
+def _passage(values: dict[str, Any]) -> Passage:
+    values["breadcrumb"] = tuple(values["breadcrumb"])
+    values["identifiers"] = tuple(values["identifiers"])
+    # Most documents have none, and none is faster than reading an empty object of JSON.
+    values["attributes"] = values["attributes"] or {}
     return Passage(**values)

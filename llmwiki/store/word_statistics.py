@@ -115,7 +115,7 @@ def question_terms(
     )
     return [
         Term(lexeme=row.lexeme, occurrences=row.occurrences, frequency=row.frequency or 0)
-        for row in rows
+        for row in rows.all()
     ]
 
 
@@ -124,7 +124,7 @@ def passage_lexemes(
 ) -> dict[ChunkId, dict[str, int]]:
     """Return the lexemes of each passage with their occurrences."""
     held: dict[ChunkId, dict[str, int]] = {}
-    for row in connection.execute(text(_HELD), {"ids": list(ids)}):
+    for row in connection.execute(text(_HELD), {"ids": list(ids)}).all():
         held.setdefault(ChunkId(row.id), {})[row.lexeme] = row.occurrences
     return held
 
@@ -137,7 +137,7 @@ def lexeme_frequencies(
         text(_FREQUENCIES),
         {"collections": [collection.id for collection in collections], "lexemes": list(lexemes)},
     )
-    return {row.lexeme: row.frequency for row in rows}
+    return {row.lexeme: row.frequency for row in rows.all()}
 
 
 def sentence_terms(
@@ -153,6 +153,6 @@ def sentence_terms(
             "sentences": [separate_words(sentence) for sentence in sentences],
         },
     )
-    for row in rows:
+    for row in rows.all():
         terms[row.place - 1][row.lexeme] = row.frequency
     return terms
