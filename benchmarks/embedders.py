@@ -68,10 +68,5 @@ def _passages(document: str) -> list[str]:
     return [passage.text for section in sections for passage in section.passages]
 
 
-def _ranked(scores: np.ndarray) -> np.ndarray:
-    """Return the passages of each question, the best first, ties in corpus order."""
-    return np.argsort(-scores, kind="stable")
-
-
 if __name__ == "__main__":
     main([Path(argument) for argument in sys.argv[1:]])
