@@ -9,7 +9,8 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.ports import Embedder
-from llmwiki.store.tables import ChunkTable, EmbeddingTable, PageTable
+from llmwiki.store.corpus_tables import ChunkTable, EmbeddingTable
+from llmwiki.store.wiki_tables import PageTable
 
 
 def known_hashes(

@@ -29,7 +29,7 @@ from llmwiki.domain import (
     Statement,
 )
 from llmwiki.store import page_content
-from llmwiki.store.tables import PageRevisionTable, PageSourceTable, PageTable, StatementTable
+from llmwiki.store.wiki_tables import PageRevisionTable, PageSourceTable, PageTable, StatementTable
 
 REVISIONS_KEPT = 5
 

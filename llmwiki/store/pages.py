@@ -20,10 +20,7 @@ from llmwiki.domain import (
     TopicId,
 )
 from llmwiki.errors import UnknownNameError
-from llmwiki.store.tables import (
-    PageTable,
-    StatementTable,
-)
+from llmwiki.store.wiki_tables import PageTable, StatementTable
 
 OVERVIEW_SLUG = "overview"
 

@@ -13,7 +13,7 @@ from llmwiki.store import anchors, page_content, pins
 from llmwiki.store.embeddings import page_embedding_text
 from llmwiki.store.page_writing import CompiledPage, Edge, Revision, restore_page
 from llmwiki.store.pages import PageRow
-from llmwiki.store.tables import PageRevisionTable
+from llmwiki.store.wiki_tables import PageRevisionTable
 from llmwiki.text.hashing import content_hash
 
 
