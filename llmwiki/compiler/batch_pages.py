@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.config import CompileSettings
 from llmwiki.errors import ProviderError
-from llmwiki.store import batch_leases, batches, queue
+from llmwiki.store import batch_leases, batches, page_leases
 from llmwiki.store.batch_leases import SentPage
 from llmwiki.store.batches import SentRequest, StoredBatch
 from llmwiki.store.ledger import LedgerAttempt
@@ -39,7 +39,7 @@ class BatchPages:
                 for sent in pages
                 if standings[sent.page.page_id] in {"held", "retired", "fresh"}
             ]
-            queue.release(connection, ours)
+            page_leases.release(connection, ours)
             for page in ours:
                 facts: dict[str, Any] = {"status": "given-back", "reason": reason, **VIA}
                 self.finisher.record(connection, page, facts)
@@ -50,7 +50,7 @@ class BatchPages:
         """Count a failed attempt of a page, which keeps its last text."""
         log.warning("compile.page_failed", page=page.topic.key, error=str(error))
         with self.engine.connect() as connection:
-            queue.note_failure(
+            page_leases.note_failure(
                 connection,
                 page,
                 str(error),

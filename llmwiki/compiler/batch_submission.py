@@ -21,7 +21,7 @@ from llmwiki.domain import (
     StoppedReason,
 )
 from llmwiki.errors import BudgetExhaustedError, InvalidAnswerError
-from llmwiki.store import batches, queue
+from llmwiki.store import batches, page_leases, queue
 from llmwiki.store.batches import SentRequest, StoredBatch
 from llmwiki.store.ledger import LedgerMeter
 from llmwiki.store.queue import QueuedPage, QueueFilter
@@ -103,7 +103,7 @@ class BatchSubmitter:
             return written, len(taken) == len(planned)
         finally:
             with self.engine.connect() as connection:
-                queue.release(connection, list(self._open.values()))
+                page_leases.release(connection, list(self._open.values()))
                 connection.commit()
 
     def _plan(self) -> Iterator[SentRequest]:
@@ -121,7 +121,7 @@ class BatchSubmitter:
 
     def _skip(self, pages: Sequence[QueuedPage]) -> None:
         with self.engine.connect() as connection:
-            queue.clear_stale(connection, pages)
+            page_leases.clear_stale(connection, pages)
             connection.commit()
         for page in pages:
             del self._open[page.page_id]

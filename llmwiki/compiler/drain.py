@@ -34,7 +34,7 @@ from llmwiki.errors import (
     QuotaExhaustedError,
 )
 from llmwiki.ports import Clock, Generator
-from llmwiki.store import queue
+from llmwiki.store import page_leases, queue
 from llmwiki.store.queue import QueuedPage, QueueFilter
 
 log = structlog.get_logger()
@@ -162,7 +162,7 @@ class Drain:
             return
         pages = list(self._open.values())
         with self.engine.connect() as connection:
-            kept = queue.renew(connection, pages, lease=self.settings.lease)
+            kept = page_leases.renew(connection, pages, lease=self.settings.lease)
             connection.commit()
         self._renewed_at = now
         lost = [page for page in pages if page.page_id not in kept]
@@ -176,7 +176,7 @@ class Drain:
 
     def _skip(self, pages: Sequence[QueuedPage]) -> None:
         with self.engine.connect() as connection:
-            queue.clear_stale(connection, pages)
+            page_leases.clear_stale(connection, pages)
             connection.commit()
         for page in pages:
             del self._open[page.page_id]
@@ -308,7 +308,7 @@ class Drain:
         with self.engine.connect() as connection:
             if self.finisher.upgrade_follows:
                 self._set_aside.append(page)
-            elif not queue.note_failure(
+            elif not page_leases.note_failure(
                 connection,
                 page,
                 str(error),
@@ -334,7 +334,7 @@ class Drain:
 
     def _release(self, pages: Sequence[QueuedPage]) -> None:
         with self.engine.connect() as connection:
-            queue.release(connection, pages)
+            page_leases.release(connection, pages)
             connection.commit()
         for page in pages:
             self._open.pop(page.page_id, None)

@@ -22,7 +22,7 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import ProviderError
 from llmwiki.ports import Embedder
-from llmwiki.store import chunks, embeddings, page_writing, quarantine, queue, refusals, runs
+from llmwiki.store import chunks, embeddings, page_leases, page_writing, quarantine, refusals, runs
 from llmwiki.store.embeddings import page_embedding_text
 from llmwiki.store.queue import QueuedPage
 from llmwiki.store.refusals import Dropped, Refusal
@@ -111,7 +111,7 @@ class PageFinisher:
         if self.upgrade_follows:
             reasons.append("recipe")
         if reasons:
-            queue.keep_queued(connection, page, reasons)
+            page_leases.keep_queued(connection, page, reasons)
 
     def record(self, connection: Connection, page: QueuedPage, payload: Mapping[str, Any]) -> None:
         """Write a ``compile`` record in the caller's transaction."""
