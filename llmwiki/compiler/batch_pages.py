@@ -10,11 +10,12 @@ from sqlalchemy import Engine
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.config import CompileSettings
 from llmwiki.errors import ProviderError
-from llmwiki.store import batch_leases, batches, page_leases
+from llmwiki.store import batch_leases, page_leases, sent_requests
 from llmwiki.store.batch_leases import SentPage
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store.batches import StoredBatch
 from llmwiki.store.ledger import LedgerAttempt
 from llmwiki.store.queue import QueuedPage
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
@@ -75,5 +76,5 @@ class BatchPages:
                 outcome, http_status=http_status, input_tokens=tokens[0], output_tokens=tokens[1]
             )
         with self.engine.connect() as connection:
-            batches.finish_request(connection, batch, request, outcome)
+            sent_requests.finish_request(connection, batch.id, request, outcome)
             connection.commit()

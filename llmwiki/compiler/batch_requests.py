@@ -11,8 +11,8 @@ from llmwiki.compiler.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.domain import TopicId, TopicSources
 from llmwiki.providers.openai_batch import ENDPOINT
 from llmwiki.store.batch_leases import SentPage
-from llmwiki.store.batches import SentRequest
 from llmwiki.store.queue import QueuedPage
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 

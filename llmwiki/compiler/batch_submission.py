@@ -22,9 +22,10 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import BudgetExhaustedError, InvalidAnswerError
 from llmwiki.store import batches, page_leases, queue
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store.batches import StoredBatch
 from llmwiki.store.ledger import LedgerMeter
 from llmwiki.store.queue import QueuedPage, QueueFilter
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
