@@ -28,7 +28,7 @@ from jobs.entry import guarded
 from jobs.runner import LEASE
 from llmwiki.bootstrap import App
 from llmwiki.errors import ConfigurationError
-from llmwiki.store import status
+from llmwiki.store import run_status
 
 log = structlog.get_logger()
 
@@ -242,7 +242,7 @@ def serve(app: App) -> int:
 
 def _last_night(app: App) -> datetime | None:
     with app.engine.connect() as connection:
-        last = status.last_success(connection, nightly.JOB, TOOK_PLACE, silence=LEASE)
+        last = run_status.last_success(connection, nightly.JOB, TOOK_PLACE, silence=LEASE)
     # Nothing of the database is needed until the scheduler ends.
     app.engine.dispose()
     return last.started_at if last else None

@@ -10,11 +10,12 @@ from jobs.runner import LEASE
 from llmwiki.bootstrap import App
 from llmwiki.cli.output import moment, print_json, print_line, print_table, run, span
 from llmwiki.domain import BudgetState
-from llmwiki.store import ledger, runs, status
+from llmwiki.store import ledger, run_status, runs
+from llmwiki.store.collection_status import CollectionStatus, collection_statuses
 from llmwiki.store.collections import select_collections
 from llmwiki.store.promotions import WikiGate, wiki_gate
+from llmwiki.store.run_status import RunStatus
 from llmwiki.store.runs import StoredRecord
-from llmwiki.store.status import CollectionStatus, RunStatus
 
 
 def command(
@@ -29,8 +30,8 @@ def command(
         with app.engine.connect() as connection:
             owners = None if owner is None else [owner]
             chosen = select_collections(connection, name=collection, owners=owners)
-            collections = status.collection_statuses(connection, chosen)
-            last_runs = status.last_runs(connection, silence=LEASE)
+            collections = collection_statuses(connection, chosen)
+            last_runs = run_status.last_runs(connection, silence=LEASE)
             records = [
                 record
                 for kind in ("compile-batch", "lint")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import URL, Engine, create_engine, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError, ProgrammingError
 
 from llmwiki.errors import ConfigurationError, DatabaseError, DatabaseUnreachableError
@@ -113,6 +113,17 @@ def server_facts(engine: Engine) -> ServerFacts:
         ).one_or_none()
     installed, available = extension or (None, None)
     return ServerFacts(postgresql=str(version), pgvector=installed, pgvector_available=available)
+
+
+def text_settings(connection: Connection) -> tuple[str, str]:
+    """Return the database's encoding and the locale that tells it what a letter is."""
+    row = connection.execute(
+        text(
+            "SELECT pg_encoding_to_char(encoding), datctype "
+            "FROM pg_database WHERE datname = current_database()"
+        )
+    ).one()
+    return row[0], row[1]
 
 
 def require_pgvector(engine: Engine) -> ServerFacts:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     RowMapping,
     func,
     select,
+    text,
 )
 
 from llmwiki.domain import (
@@ -23,6 +24,11 @@ from llmwiki.errors import UnknownNameError
 from llmwiki.store.wiki_tables import PageTable, StatementTable
 
 OVERVIEW_SLUG = "overview"
+
+_TITLES = """
+SELECT t.title AS now, p.topic_title_at_compile AS compiled
+FROM page p JOIN topic t ON t.id = p.topic_id WHERE p.id = :page
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +98,12 @@ def find_overview(connection: Connection, collection: Collection) -> PageRow | N
         .one_or_none()
     )
     return _page(row) if row else None
+
+
+def topic_titles(connection: Connection, page_id: PageId) -> tuple[str, str | None]:
+    """Return the title of the page's topic now, and the one that the page was compiled for."""
+    row = connection.execute(text(_TITLES), {"page": page_id}).one()
+    return row.now, row.compiled
 
 
 def statements_of(connection: Connection, page_id: PageId) -> list[tuple[str, str, Statement]]:
