@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from jobs import exit_codes, nightly
 from jobs.runner import LEASE
-from jobs.scheduler import parse_schedule
+from jobs.schedule import parse_schedule
 from llmwiki.bootstrap import opening
 from llmwiki.cli.output import moment, span
 from llmwiki.config import BudgetSettings, Settings
