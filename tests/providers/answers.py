@@ -11,7 +11,8 @@ import sys
 from typing import Any, NamedTuple, assert_never
 
 from llmwiki.domain import StoppedReason
-from llmwiki.providers.classification import LONGEST_WAIT, REFUSED, VerdictKind
+from llmwiki.providers.classification import REFUSED, VerdictKind
+from llmwiki.providers.signs import LONGEST_WAIT
 from tests.support.chat_server import Answer
 
 
