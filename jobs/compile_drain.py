@@ -13,17 +13,7 @@ import structlog
 import typer
 
 from jobs import compile_batch, exit_codes
-from jobs.entry import (
-    BudgetOption,
-    CollectionOption,
-    DryRunOption,
-    ForceOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    ViaOption,
-    run_and_print,
-)
+from jobs.entry import budgeted_command
 from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages_for, waiting_pages
 from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
@@ -187,28 +177,7 @@ def _exit_code(report: DrainReport) -> int:
     return exit_codes.worst((failures, early.get(report.stopped_reason, exit_codes.DONE)))
 
 
-def command(  # noqa: PLR0913 - the options of a command line
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    budget: BudgetOption = None,
-    force: ForceOption = False,
-    via: ViaOption = Via.CALLS,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Compile stale pages, oldest first, within the budget."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        budget=budget,
-        force=force,
-        via=via,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = budgeted_command(JOB, run, "Compile stale pages, oldest first, within the budget.")
 
 if __name__ == "__main__":
     typer.run(command)
