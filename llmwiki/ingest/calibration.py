@@ -26,6 +26,7 @@ from llmwiki.store.calibrations import (
 )
 from llmwiki.store.vectors import read_vectors
 from llmwiki.store.word_statistics import rarity, read_extents, sentence_terms
+from llmwiki.text.weights import share
 
 log = structlog.get_logger()
 
@@ -116,12 +117,10 @@ def _random_overlaps(
             lexeme: rarity(passages, frequency)
             for lexeme, frequency in terms.get(each.id, {}).items()
         }
-        total = sum(weights.values())
         rest = (*sample[place + 1 :], *sample[:place])
         others = (other for other in rest if other.document_id != each.document_id)
-        for other in islice(others, PAIRS_PER_SENTENCE if total else 0):
-            held = sum(weight for lexeme, weight in weights.items() if lexeme in other.lexemes)
-            overlaps.append(held / total)
+        compared = islice(others, PAIRS_PER_SENTENCE if weights else 0)
+        overlaps.extend(share(weights, other.lexemes) for other in compared)
     return overlaps
 
 

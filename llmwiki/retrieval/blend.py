@@ -14,7 +14,7 @@ apart. Without a reranker the fused score stands alone: the other two signals wi
 lost .03 of nDCG@10 on four data sets (docs of this project, retrieval measurements).
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -22,6 +22,7 @@ from llmwiki.config import BlendWeights
 from llmwiki.domain import ChunkId
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.normalisation import min_max_scale
+from llmwiki.text.weights import share
 
 COMMON_SHARE = 0.05
 """An identifier in this share of the passages or more tells none of them apart."""
@@ -112,14 +113,3 @@ def _blended(
         )
         for candidate in candidates
     ]
-
-
-def share(weights: Mapping[str, float], held: Container[str], *, unknown: float = 0.0) -> float:
-    """Return the share of the weights whose words are held, from 0 to 1; 0 where there are none.
-
-    ``unknown`` is the weight of words that nothing can hold.
-    """
-    total = sum(weights.values()) + unknown
-    if total <= 0:
-        return 0.0
-    return sum(weight for word, weight in weights.items() if word in held) / total
