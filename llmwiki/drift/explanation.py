@@ -76,12 +76,7 @@ def explain(
     differing = drift.differences(connection, page.id)
     titles = (None, None) if page.topic_id is None else pages.topic_titles(connection, page.id)
     compiled = page.compiled_at is not None
-    outdated = (
-        page.topic_id is not None
-        and compiled
-        and page.recipe_hash != recipe
-        and not (page.generator_kind == "model" and generator_kind == "extractive")
-    )
+    outdated = compiled and _is_outdated(page, recipe, generator_kind)
     pinned = pins.is_pinned(connection, page.id)
     moved = compiled and (bool(differing) or outdated or titles[0] != titles[1])
     return Explanation(
@@ -100,6 +95,12 @@ def explain(
         passages=_moved_passages(connection, page, differing) if compiled else (),
         pinned_at=page.pinned_at if pinned else None,
     )
+
+
+def _is_outdated(page: PageRow, recipe: str, generator_kind: GeneratorKind) -> bool:
+    """Tell whether another recipe would write the page, and may."""
+    may_replace = not (page.generator_kind == "model" and generator_kind == "extractive")
+    return page.topic_id is not None and page.recipe_hash != recipe and may_replace
 
 
 def _state(page: PageRow, *, moved: bool, pinned: bool) -> State:

@@ -56,11 +56,8 @@ def grade_families(
         if not parts.settings.grade_with_model or not asked:
             step.done(GradeDetail(method="overlap", grades=_facts(grades)))
         elif parts.model is None:
-            step.done(
-                GradeDetail(
-                    method="overlap", grades=_facts(grades), without_model="no model is configured"
-                )
-            )
+            problem = "no model is configured"
+            step.done(GradeDetail(method="overlap", grades=_facts(grades), without_model=problem))
         else:
             connection.commit()  # no transaction is open while the model works
             families = [grades[place] for place in asked]
