@@ -15,10 +15,10 @@ import typer
 from jobs import compile_batch, exit_codes
 from jobs.entry import budgeted_command
 from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages_for, waiting_pages
+from jobs.page_finisher import open_finisher
 from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
 from llmwiki.compiler.drain import Drain
-from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.compiler.tally import DrainReport
 from llmwiki.domain import Record, RunId, StoppedReason, Usage
 from llmwiki.errors import ProviderError
@@ -112,14 +112,7 @@ def _drain(
     drain = Drain(
         engine=app.engine,
         generator=generator,
-        finisher=PageFinisher(
-            engine=app.engine,
-            embedder=app.embedder,
-            collections={collection.id: collection for collection in context.options.collections},
-            limits=settings.gate,
-            run_id=run_id,
-            upgrade_follows=drafts,
-        ),
+        finisher=open_finisher(context, run_id, upgrade_follows=drafts),
         collections=context.options.collections,
         settings=settings,
         packing=app.packing if is_model else None,

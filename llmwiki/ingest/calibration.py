@@ -66,15 +66,7 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
         log.warning("ingest.calibration.failed", collection=collection.name, error=str(error))
         return False
     matrix = np.stack([vectors[chunk_id] for chunk_id in sentences])
-    common, rare = _percentiles(overlaps)
-    calibration = Calibration(
-        embedder=collection.embedder.name,
-        passages=passages,
-        foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
-        own_closeness=round(_own_closeness(matrix, own, foreign), 4),
-        common_overlap=round(common, 4),
-        rare_overlap=round(rare, 4),
-    )
+    calibration = _figures(collection, passages, matrix, own, foreign, overlaps)
     with engine.connect() as connection:
         write_calibration(connection, collection, calibration)
         connection.commit()
@@ -93,6 +85,25 @@ def first_sentence(text: str) -> str:
 
 def _still_holds(known: Calibration, passages: int) -> bool:
     return known.passages / GROWTH < passages < known.passages * GROWTH
+
+
+def _figures(
+    collection: Collection,
+    passages: int,
+    matrix: Vectors,
+    own: Vectors,
+    foreign: Vectors,
+    overlaps: Sequence[float],
+) -> Calibration:
+    common, rare = _percentiles(overlaps)
+    return Calibration(
+        embedder=collection.embedder.name,
+        passages=passages,
+        foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
+        own_closeness=round(_own_closeness(matrix, own, foreign), 4),
+        common_overlap=round(common, 4),
+        rare_overlap=round(rare, 4),
+    )
 
 
 def _own_closeness(passages: Vectors, sentences: Vectors, foreign: Vectors) -> float:
