@@ -11,14 +11,7 @@ import typer
 from sqlalchemy import Connection
 
 from jobs import exit_codes
-from jobs.entry import (
-    CollectionOption,
-    DryRunOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    run_and_print,
-)
+from jobs.entry import free_command
 from jobs.runner import JobContext, JobResult
 from llmwiki.domain import Collection, Finding, Record
 from llmwiki.lint.service import lint_collection
@@ -95,22 +88,7 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def command(
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Check every page by rule, and store the findings. Costs no call."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = free_command(JOB, run, "Check every page by rule, and store the findings. Costs no call.")
 
 if __name__ == "__main__":
     typer.run(command)
