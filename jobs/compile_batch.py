@@ -16,6 +16,7 @@ from llmwiki.compiler.batch_collection import BatchCollector
 from llmwiki.compiler.batch_pages import BatchPages
 from llmwiki.compiler.batch_sending import BatchSender
 from llmwiki.compiler.batch_submission import BatchSubmitter
+from llmwiki.compiler.open_pages import OpenPages
 from llmwiki.compiler.tally import DrainReport
 from llmwiki.config import GeneratorSettings
 from llmwiki.domain import RunId, StoppedReason, Usage
@@ -146,11 +147,11 @@ def open_batch_drain(
                 meter=app.meter,
                 sender=sender,
                 pages=pages,
+                open_pages=OpenPages(engine=app.engine, clock=app.clock, lease=settings.lease),
                 generator=app.generator.identity,
                 model=chosen.model,
                 packing=app.packing,
                 collections=context.options.collections,
-                settings=settings,
                 which=which,
                 run_id=run_id,
             ),

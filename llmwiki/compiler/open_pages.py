@@ -1,4 +1,7 @@
-"""The pages that a drain holds under lease: claimed, kept while it works, and given back."""
+"""The pages that a drain holds under lease: claimed, kept while it works, and given back.
+
+The drain by batch holds its pages in the same way, until a batch keeps them.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
