@@ -25,77 +25,22 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from sqlalchemy import Engine
 
 from benchmarks.judged import documents_of, migrated_database, ndcg, relevant_documents
+from benchmarks.known_vectors import EMBEDDERS, KnownVectors
 from benchmarks.large_corpus import LargeCorpus, gather_corpus, passages_of
-from benchmarks.latency_peers import PEERS, RESULTS, Corpus, Search
-from llmwiki.config import RetrievalSettings
-from llmwiki.domain import Collection, EmbedderIdentity
+from benchmarks.latency_ours import FLAT_STEPS, build_search
+from benchmarks.latency_peers import PEERS, Corpus, Search
 from llmwiki.evaluation.corpus import document_path
 from llmwiki.evaluation.dataset import Dataset, Query
 from llmwiki.evaluation.reading import read_dataset
-from llmwiki.ingest.application import apply_document
 from llmwiki.ports import Embedder, Vectors
-from llmwiki.providers.clock import SystemClock
-from llmwiki.providers.hashing_embedder import HashingEmbedder
-from llmwiki.providers.minilm import open_minilm
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.question import check_question
-from llmwiki.retrieval.service import retrieve
-from llmwiki.store import collections, embeddings
-from llmwiki.store.vector_indexes import refresh_vector_index
 
 WARMING = 20
 """Questions asked before the clock counts."""
 
-FLAT_STEPS = ("dense", "lexical", "identifiers", "fuse")
-"""Of a retrieval: what finds candidates, scores all of them in every tier, and reads them."""
-
 TEXTS_AT_ONCE = 512
-DOCUMENTS_AT_ONCE = 50
-
-
-class WordLlama:
-    """A static embedder; a large corpus takes it a minute. `pip install wordllama`."""
-
-    def __init__(self) -> None:
-        package = import_module("wordllama")
-        folder = Path(str(package.__file__)).parent
-        self._model = package.WordLlama.load(cache_dir=folder, disable_download=True)
-        self.identity = EmbedderIdentity(name="wordllama", dimension=256)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed the texts in order."""
-        vectors: Vectors = self._model.embed(list(texts), norm=True).astype(np.float32)
-        return vectors
-
-
-EMBEDDERS: dict[str, Callable[[], Embedder]] = {
-    "hashing": HashingEmbedder,
-    "minilm": open_minilm,
-    "wordllama": WordLlama,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownVectors:
-    """An embedder that looks vectors up, and embeds what nobody foresaw."""
-
-    embedder: Embedder
-    vectors: dict[str, Vectors]
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        """That of the embedder."""
-        return self.embedder.identity
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of the texts in order."""
-        unknown = [text for text in dict.fromkeys(texts) if text not in self.vectors]
-        if unknown:
-            self.vectors.update(zip(unknown, self.embedder.embed(unknown), strict=True))
-        return np.stack([self.vectors[text] for text in texts])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +70,7 @@ def main() -> None:
     )
     with migrated_database(arguments.database_url) as engine:
         flat: list[float] = []
-        systems = {"llmwiki": _timed(lambda: _ours(engine, large, vectors, flat))}
+        systems = {"llmwiki": _timed(lambda: build_search(engine, large, vectors, flat))}
         for name, (modules, build) in PEERS.items():
             if name in arguments.without:
                 continue
@@ -195,48 +140,6 @@ def _corpus(large: LargeCorpus, vectors: KnownVectors) -> Corpus:
             texts.append(str(passage.search_text))
             owners.append(document.values.path)
     return Corpus(texts=texts, owners=owners, vectors=vectors.embed(texts))
-
-
-def _ours(engine: Engine, large: LargeCorpus, vectors: KnownVectors, flat: list[float]) -> Search:
-    """Return our search; each adds the milliseconds of its flat steps to the list."""
-    return retrieval(engine, _store(engine, large, vectors), vectors, flat)
-
-
-def retrieval(
-    engine: Engine, collection: Collection, vectors: KnownVectors, flat: list[float]
-) -> Search:
-    """Return the search of a collection that is there, as ``_ours`` does."""
-    settings = RetrievalSettings(limit=RESULTS)
-    parts = Parts(engine=engine, embedder=vectors, clock=SystemClock(), settings=settings)
-
-    def search(question: str) -> list[str]:
-        context = retrieve(parts, question, collection=collection.name)
-        flat.append(
-            sum(event.duration_ms or 0.0 for event in context.events if event.step in FLAT_STEPS)
-        )
-        return [candidate.passage.document_path for candidate in context.ranking]
-
-    return search
-
-
-def _store(engine: Engine, large: LargeCorpus, vectors: KnownVectors) -> Collection:
-    """Store the documents as an ingest does, but many in one transaction."""
-    with engine.connect() as connection:
-        collection = collections.create_collection(
-            connection, "benchmark", "benchmark", vectors.identity
-        )
-        for start in range(0, len(large.documents), DOCUMENTS_AT_ONCE):
-            for document in large.documents[start : start + DOCUMENTS_AT_ONCE]:
-                known = {
-                    hash_: vectors.vectors[text]
-                    for hash_, text in document.texts_to_embed().items()
-                }
-                embeddings.add_embeddings(connection, collection, vectors.identity, known)
-                apply_document(connection, collection, document, None)
-            connection.commit()
-    collections.refresh_statistics(engine)
-    refresh_vector_index(engine, collection, exact_below=RetrievalSettings().exact_below)
-    return collection
 
 
 def _timed(build: Callable[[], Search]) -> tuple[Search, float]:

@@ -12,11 +12,24 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 PROJECT = "flask"
 OLDER, NEWER = "3.0.3", "3.1.2"
 LLMWIKI = Path(sys.executable).parent / "llmwiki"
+NEXT = """
+Next, with a folder of your own:
+
+  export LLMWIKI_DATABASE_URL=embedded:$HOME/llmwiki
+  {llmwiki} migrate
+  {llmwiki} ingest PATH --collection NAME
+  {llmwiki} nightly
+  {llmwiki} ask "a question" --collection NAME
+
+crontab.example repeats the second and third every night. This demo's files are in
+{folder}; `make clean` removes those in the checkout.
+"""
 
 
 def main() -> None:
@@ -37,6 +50,12 @@ def main() -> None:
         print(f"\n$ llmwiki {shlex.join(arguments)}", flush=True)
         subprocess.run([LLMWIKI, *arguments], env=environment, check=True)
 
+    _compile(llmwiki, older, newer)
+    _ask(llmwiki)
+    print(NEXT.format(llmwiki=LLMWIKI, folder=folder))
+
+
+def _compile(llmwiki: Callable[..., None], older: Path, newer: Path) -> None:
     _heading(f"Night one: the documentation of {PROJECT} {OLDER} becomes a wiki")
     llmwiki("migrate")
     llmwiki("ingest", str(older), "--collection", PROJECT)
@@ -50,26 +69,15 @@ def main() -> None:
     llmwiki("nightly")
     _heading("A third run finds nothing to do")
     llmwiki("nightly")
+
+
+def _ask(llmwiki: Callable[..., None]) -> None:
     _heading("Questions, without a model: the wiki stands beside the passages, its lint is green")
     llmwiki("promote", "--collection", PROJECT)
     llmwiki("ask", "How do I limit the size of an uploaded file?", "--trace")
     llmwiki("ask", "Which river flows through Budapest?")
     _heading("What there is now")
     llmwiki("status")
-    print(
-        f"""
-Next, with a folder of your own:
-
-  export LLMWIKI_DATABASE_URL=embedded:$HOME/llmwiki
-  {LLMWIKI} migrate
-  {LLMWIKI} ingest PATH --collection NAME
-  {LLMWIKI} nightly
-  {LLMWIKI} ask "a question" --collection NAME
-
-crontab.example repeats the second and third every night. This demo's files are in
-{folder}; `make clean` removes those in the checkout.
-"""
-    )
 
 
 def _demo_folder() -> Path:

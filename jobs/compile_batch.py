@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import structlog
 
+from jobs.page_finisher import open_finisher
 from jobs.runner import JobContext
 from llmwiki.compiler.batch_collection import BatchCollector
 from llmwiki.compiler.batch_pages import BatchPages
 from llmwiki.compiler.batch_sending import BatchSender
 from llmwiki.compiler.batch_submission import BatchSubmitter
-from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.open_pages import OpenPages
 from llmwiki.compiler.tally import DrainReport
 from llmwiki.config import GeneratorSettings
 from llmwiki.domain import RunId, StoppedReason, Usage
@@ -131,14 +132,7 @@ def open_batch_drain(
             "--via batch needs generator.provider openai and generator.model, "
             "of a service with a Batch API"
         )
-    finisher = PageFinisher(
-        engine=app.engine,
-        embedder=app.embedder,
-        collections={collection.id: collection for collection in context.options.collections},
-        limits=settings.gate,
-        run_id=run_id,
-        upgrade_follows=False,
-    )
+    finisher = open_finisher(context, run_id, upgrade_follows=False)
     pages = BatchPages(engine=app.engine, finisher=finisher, settings=settings)
     with _open_service(context, chosen) as service:
         sender = BatchSender(engine=app.engine, service=service, pages=pages, run_id=run_id)
@@ -153,11 +147,11 @@ def open_batch_drain(
                 meter=app.meter,
                 sender=sender,
                 pages=pages,
+                open_pages=OpenPages(engine=app.engine, clock=app.clock, lease=settings.lease),
                 generator=app.generator.identity,
                 model=chosen.model,
                 packing=app.packing,
                 collections=context.options.collections,
-                settings=settings,
                 which=which,
                 run_id=run_id,
             ),

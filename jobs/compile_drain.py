@@ -13,22 +13,12 @@ import structlog
 import typer
 
 from jobs import compile_batch, exit_codes
-from jobs.entry import (
-    BudgetOption,
-    CollectionOption,
-    DryRunOption,
-    ForceOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    ViaOption,
-    run_and_print,
-)
+from jobs.entry import budgeted_command
 from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages_for, waiting_pages
+from jobs.page_finisher import open_finisher
 from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
 from llmwiki.compiler.drain import Drain
-from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.compiler.tally import DrainReport
 from llmwiki.domain import Record, RunId, StoppedReason, Usage
 from llmwiki.errors import ProviderError
@@ -122,14 +112,7 @@ def _drain(
     drain = Drain(
         engine=app.engine,
         generator=generator,
-        finisher=PageFinisher(
-            engine=app.engine,
-            embedder=app.embedder,
-            collections={collection.id: collection for collection in context.options.collections},
-            limits=settings.gate,
-            run_id=run_id,
-            upgrade_follows=drafts,
-        ),
+        finisher=open_finisher(context, run_id, upgrade_follows=drafts),
         collections=context.options.collections,
         settings=settings,
         packing=app.packing if is_model else None,
@@ -187,28 +170,7 @@ def _exit_code(report: DrainReport) -> int:
     return exit_codes.worst((failures, early.get(report.stopped_reason, exit_codes.DONE)))
 
 
-def command(  # noqa: PLR0913 - the options of a command line
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    budget: BudgetOption = None,
-    force: ForceOption = False,
-    via: ViaOption = Via.CALLS,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Compile stale pages, oldest first, within the budget."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        budget=budget,
-        force=force,
-        via=via,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = budgeted_command(JOB, run, "Compile stale pages, oldest first, within the budget.")
 
 if __name__ == "__main__":
     typer.run(command)

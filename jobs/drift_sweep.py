@@ -6,14 +6,7 @@ Run it as ``python -m jobs.drift_sweep`` or ``llmwiki sweep``.
 import typer
 
 from jobs import exit_codes
-from jobs.entry import (
-    CollectionOption,
-    DryRunOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    run_and_print,
-)
+from jobs.entry import free_command
 from jobs.runner import JobContext, JobResult
 from llmwiki.compiler.recipe import recipe_hash
 from llmwiki.drift.service import sweep_collections, sweep_record
@@ -50,22 +43,9 @@ def run(context: JobContext) -> JobResult:
     )
 
 
-def command(
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Flag the pages whose sources moved, with the reasons. Costs no call."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = free_command(
+    JOB, run, "Flag the pages whose sources moved, with the reasons. Costs no call."
+)
 
 if __name__ == "__main__":
     typer.run(command)

@@ -91,6 +91,51 @@ def run_and_print(job: str, body: Body, request: JobRequest) -> int:
     return guarded(work)
 
 
+def free_command(job: str, body: Body, description: str) -> Callable[..., None]:
+    """Return the command line of a job that costs no call."""
+
+    def command(
+        *,
+        collection: CollectionOption = None,
+        owner: OwnerOption = None,
+        dry_run: DryRunOption = False,
+        as_json: JsonOption = False,
+    ) -> None:
+        request = JobRequest(collection=collection, owner=owner, dry_run=dry_run, as_json=as_json)
+        raise typer.Exit(run_and_print(job, body, request))
+
+    command.__doc__ = description
+    return command
+
+
+def budgeted_command(job: str, body: Body, description: str) -> Callable[..., None]:
+    """Return the command line of a job that may spend calls."""
+
+    def command(  # noqa: PLR0913 - the options of a command line
+        *,
+        collection: CollectionOption = None,
+        owner: OwnerOption = None,
+        budget: BudgetOption = None,
+        force: ForceOption = False,
+        via: ViaOption = Via.CALLS,
+        dry_run: DryRunOption = False,
+        as_json: JsonOption = False,
+    ) -> None:
+        request = JobRequest(
+            collection=collection,
+            owner=owner,
+            budget=budget,
+            force=force,
+            via=via,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        raise typer.Exit(run_and_print(job, body, request))
+
+    command.__doc__ = description
+    return command
+
+
 def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
     """Build the program, do the work, and return the exit code for whatever happens.
 

@@ -1,6 +1,6 @@
 """What a drain would do: which pages, in which requests, for how many nights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -99,7 +99,6 @@ def _forecast(context: JobContext) -> Forecast:
 def foretell_drain(context: JobContext) -> JobResult:
     """Tell what would be compiled, in which order, in which requests, and for how many nights."""
     forecast = _forecast(context)
-    pages, calls = forecast.pages, len(forecast.packs)
     limit = context.app.packing.max_input_tokens
     packs = [
         {
@@ -111,29 +110,29 @@ def foretell_drain(context: JobContext) -> JobResult:
     facts = {
         "would_compile": [
             {"page": page.topic.key, "reasons": list(page.reasons), "tokens": page.tokens}
-            for page in pages
+            for page in forecast.pages
         ],
         "packs": packs,
-        "chat_calls_needed": calls,
+        "chat_calls_needed": len(packs),
         "chat_calls_tonight": forecast.calls_tonight,
         "nights": forecast.nights,
     }
-    lines = [
-        *_shorten(
-            [f"would compile {page.topic.key} ({', '.join(page.reasons)})" for page in pages]
-        ),
-        *_shorten(
-            [
-                f"call {number}: {pack['pages']} pages, {pack['input_tokens']} tokens of input"
-                for number, pack in enumerate(packs, start=1)
-            ]
-        ),
+    return JobResult(exit_code=exit_codes.DONE, facts=facts, lines=_lines(forecast, packs))
+
+
+def _lines(forecast: Forecast, packs: Sequence[Mapping[str, int]]) -> tuple[str, ...]:
+    pages = [
+        f"would compile {page.topic.key} ({', '.join(page.reasons)})" for page in forecast.pages
     ]
-    lines.append(
-        f"compile drain: {len(pages)} stale, {calls} chat calls needed, "
+    calls = [
+        f"call {number}: {pack['pages']} pages, {pack['input_tokens']} tokens of input"
+        for number, pack in enumerate(packs, start=1)
+    ]
+    together = (
+        f"compile drain: {len(pages)} stale, {len(calls)} chat calls needed, "
         f"{forecast.calls_tonight} free tonight, about {forecast.nights} night(s)"
     )
-    return JobResult(exit_code=exit_codes.DONE, facts=facts, lines=tuple(lines))
+    return (*_shorten(pages), *_shorten(calls), together)
 
 
 def _shorten(lines: list[str]) -> list[str]:

@@ -8,18 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
+from sqlalchemy import Connection
 
 from jobs import exit_codes
-from jobs.entry import (
-    CollectionOption,
-    DryRunOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    run_and_print,
-)
+from jobs.entry import free_command
 from jobs.runner import JobContext, JobResult
-from llmwiki.domain import CollectionId, Finding, Record
+from llmwiki.domain import Collection, Finding, Record
 from llmwiki.lint.service import lint_collection
 from llmwiki.store import runs
 
@@ -29,14 +23,11 @@ WARNINGS_SHOWN = 20
 
 def run(context: JobContext) -> JobResult:
     """Lint the collections, store the findings, and fail when any is an error."""
-    by_collection: dict[CollectionId, list[Finding]] = {}
     with context.app.engine.connect() as connection:
-        for collection in context.options.collections:
-            found = lint_collection(connection, collection, context.app.settings.compile)
-            if context.options.dry_run and context.after_sweep:
-                # The sweep that was only foretold flags what is not flagged yet.
-                found = tuple(finding for finding in found if finding.code != "compile-drift")
-            by_collection[collection.id] = list(found)
+        by_collection = {
+            collection.id: _lint(connection, context, collection)
+            for collection in context.options.collections
+        }
         findings = [finding for found in by_collection.values() for finding in found]
         if context.run_id is not None:
             runs.add_findings(connection, context.run_id, findings)
@@ -48,23 +39,31 @@ def run(context: JobContext) -> JobResult:
             runs.add_records(connection, context.run_id, records)
             connection.commit()
     payload = _counts(findings)
-    listed = [
-        {
-            "code": finding.code,
-            "severity": finding.severity,
-            "page": finding.slug,
-            "message": finding.message,
-        }
-        for finding in findings
-    ]
     return JobResult(
         exit_code=exit_codes.FAILURES if payload["errors"] else exit_codes.DONE,
-        facts={**payload, "findings": listed},
+        facts={**payload, "findings": list(map(_facts, findings))},
         lines=(
             *_lines(findings),
             f"lint: {payload['errors']} errors, {payload['warnings']} warnings",
         ),
     )
+
+
+def _lint(connection: Connection, context: JobContext, collection: Collection) -> list[Finding]:
+    found = lint_collection(connection, collection, context.app.settings.compile)
+    if context.options.dry_run and context.after_sweep:
+        # The sweep that was only foretold flags what is not flagged yet.
+        return [finding for finding in found if finding.code != "compile-drift"]
+    return list(found)
+
+
+def _facts(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "page": finding.slug,
+        "message": finding.message,
+    }
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, Any]:
@@ -89,22 +88,7 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def command(
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Check every page by rule, and store the findings. Costs no call."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = free_command(JOB, run, "Check every page by rule, and store the findings. Costs no call.")
 
 if __name__ == "__main__":
     typer.run(command)

@@ -9,18 +9,8 @@ import structlog
 import typer
 
 from jobs import compile_drain, drift_sweep, exit_codes, lint_pass
-from jobs.entry import (
-    BudgetOption,
-    CollectionOption,
-    DryRunOption,
-    ForceOption,
-    JobRequest,
-    JsonOption,
-    OwnerOption,
-    ViaOption,
-    run_and_print,
-)
-from jobs.runner import Body, JobContext, JobResult, Via
+from jobs.entry import budgeted_command
+from jobs.runner import Body, JobContext, JobResult
 
 log = structlog.get_logger()
 
@@ -54,28 +44,7 @@ def run(context: JobContext) -> JobResult:
     return JobResult(exit_code=exit_codes.worst(codes), facts=facts, lines=tuple(lines))
 
 
-def command(  # noqa: PLR0913 - the options of a command line
-    *,
-    collection: CollectionOption = None,
-    owner: OwnerOption = None,
-    budget: BudgetOption = None,
-    force: ForceOption = False,
-    via: ViaOption = Via.CALLS,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Run the night: drift sweep, compile drain, lint pass."""
-    request = JobRequest(
-        collection=collection,
-        owner=owner,
-        budget=budget,
-        force=force,
-        via=via,
-        dry_run=dry_run,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_and_print(JOB, run, request))
-
+command = budgeted_command(JOB, run, "Run the night: drift sweep, compile drain, lint pass.")
 
 if __name__ == "__main__":
     typer.run(command)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import TracebackType
-from typing import Self
 
 from sqlalchemy import Engine
 
@@ -15,6 +13,7 @@ from llmwiki.bootstrap.opening import (
     open_reranker,
     pack_limits,
 )
+from llmwiki.closing import ClosedAfterUse
 from llmwiki.compiler.extractive import ExtractiveGenerator
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
@@ -31,22 +30,15 @@ from llmwiki.store.migrations import require_current_schema
 
 
 @dataclass(kw_only=True)
-class App:
+class App(ClosedAfterUse):
     """The parts of one process. What is expensive to open is opened when first asked for."""
 
     settings: Settings
     database: Database
     clock: Clock = field(default_factory=SystemClock)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the database."""
         self.database.close()
 
     @property

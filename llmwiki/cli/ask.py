@@ -1,8 +1,8 @@
 """`llmwiki ask`: an answer that says what it is, with the passages that it stands on."""
 
+from functools import partial
 from typing import Any
 
-from jobs import exit_codes
 from jobs.entry import JsonOption
 from llmwiki.answering.answer import Answer
 from llmwiki.answering.service import answer_question
@@ -12,16 +12,13 @@ from llmwiki.cli.asking import (
     TraceOption,
     WikiChoice,
     WikiOption,
-    anchor_lines,
-    block_lines,
-    cited_blocks,
-    context_facts,
-    open_trace,
-    page_lines,
-    tell_problems,
+    run_question,
 )
-from llmwiki.cli.output import console, moment, print_json, print_line, print_problem, run
+from llmwiki.cli.context_facts import context_facts
+from llmwiki.cli.context_lines import block_lines, cited_blocks, print_context, tell_problems
+from llmwiki.cli.output import moment, print_line, print_problem
 from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
+from llmwiki.retrieval.events import Trace
 
 PASSAGES_SHOWN = 5
 """Of a context, where no model chose among them."""
@@ -38,22 +35,17 @@ def command(
 ) -> None:
     """Answer a question: in a model's words when a call is free, else with the passages."""
 
-    def work(app: App) -> int:
-        answer = answer_question(
+    def find(app: App, tracing: Trace) -> Answer:
+        return answer_question(
             app.answering,
             question,
             owners=owner,
             collection=collection,
             wiki=wiki.value,
-            trace=open_trace(app, shown=trace and not as_json),
+            trace=tracing,
         )
-        if as_json:
-            print_json(**_facts(answer, trace=trace))
-        else:
-            _print(answer)
-        return exit_codes.DONE
 
-    run(work)
+    run_question(find, _print, partial(_facts, trace=trace), trace=trace, as_json=as_json)
 
 
 def _print(answer: Answer) -> None:
@@ -96,15 +88,10 @@ def _print_statements(answer: Answer) -> None:
 def _print_passages(answer: Answer) -> None:
     print_line(f"{_why_no_words(answer)} What the documentation says:")
     print_line()
-    screen = console()
     context = answer.context
-    for anchor in context.anchors:
-        screen.print(anchor_lines(anchor), soft_wrap=True)
-    pages = [page_lines(page, context) for page in context.pages]
     blocks = [block_lines(block, characters=None) for block in context.blocks[:PASSAGES_SHOWN]]
     # An overview answers a broad question best; for any other the passages come first.
-    for part in (*pages, *blocks) if context.route == "broad" else (*blocks, *pages):
-        screen.print(part, soft_wrap=True)
+    print_context(context, blocks, pages_first=context.route == "broad")
     cited = {
         number
         for page in context.pages
@@ -127,7 +114,7 @@ def _why_no_words(answer: Answer) -> str:
 
 
 def _facts(answer: Answer, *, trace: bool) -> dict[str, Any]:
-    facts = dict(context_facts(answer.context, trace=False))
+    facts = context_facts(answer.context, trace=False)
     facts |= {
         "method": answer.method,
         "reason": answer.reason,

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from jobs import exit_codes, nightly
 from jobs.runner import LEASE
-from jobs.scheduler import parse_schedule
+from jobs.schedule import parse_schedule
 from llmwiki.bootstrap import opening
 from llmwiki.cli.output import moment, span
 from llmwiki.config import BudgetSettings, Settings
@@ -18,10 +18,10 @@ from llmwiki.domain import BudgetState, Collection
 from llmwiki.errors import BudgetExhaustedError
 from llmwiki.ports import CallAttempt, CallPurpose
 from llmwiki.providers.clock import SystemClock
-from llmwiki.store import ledger, migrations, status
-from llmwiki.store.engine import parse_url, require_pgvector
+from llmwiki.store import ledger, migrations, run_status
+from llmwiki.store.engine import parse_url, require_pgvector, text_settings
 from llmwiki.store.ledger import BudgetLimits
-from llmwiki.store.status import RunStatus
+from llmwiki.store.run_status import RunStatus
 
 State = Literal["ok", "warn", "fail"]
 
@@ -68,7 +68,7 @@ def check_schema(engine: Engine) -> Iterator[Check]:
 def check_text(engine: Engine) -> Iterator[Check]:
     """Check that the database can tell the letters of all languages."""
     with engine.connect() as connection:
-        encoding, locale = status.text_settings(connection)
+        encoding, locale = text_settings(connection)
     remedy = "create the database anew: TEMPLATE template0 ENCODING 'UTF8' LC_CTYPE 'C.UTF-8'"
     detail = f"encoding {encoding}, LC_CTYPE {locale}"
     if encoding != "UTF8":
@@ -190,7 +190,7 @@ def check_collections(settings: Settings, collections: Sequence[Collection]) -> 
 def check_nightly(engine: Engine) -> Iterator[Check]:
     """Tell when the last night was, and how it ended."""
     with engine.connect() as connection:
-        runs = status.last_runs(connection, silence=LEASE)
+        runs = run_status.last_runs(connection, silence=LEASE)
     last = next((run for run in runs if run.job == nightly.JOB), None)
     yield judge_night(last, datetime.now(UTC))
 

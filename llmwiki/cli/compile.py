@@ -6,7 +6,8 @@ from jobs import compile_drain
 from jobs.entry import BudgetOption, ForceOption, JsonOption
 from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
-from llmwiki.cli.output import print_json, print_line, run
+from llmwiki.cli.job_result import print_result
+from llmwiki.cli.output import run
 from llmwiki.cli.page import SlugArgument
 from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one
 from llmwiki.errors import UsageError
@@ -40,18 +41,7 @@ def command(
             return compile_drain.run(context)
 
         result = run_job(app, f"compile:{page.id}", options, body)
-        if as_json:
-            print_json(
-                job="compile",
-                run_id=result.run_id,
-                page=slug,
-                exit_code=result.exit_code,
-                duration_seconds=round(time.monotonic() - started, 3),
-                **result.facts,
-            )
-        else:
-            for line in result.lines:
-                print_line(line)
+        print_result("compile", result, started=started, as_json=as_json, page=slug)
         return result.exit_code
 
     run(work)

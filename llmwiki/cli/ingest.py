@@ -1,8 +1,9 @@
 """`llmwiki ingest`: brings a collection to the state of folders of documents."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ from jobs import exit_codes
 from jobs.entry import DryRunOption, JsonOption
 from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
-from llmwiki.cli.output import print_json, print_line, print_problem, run
+from llmwiki.cli.job_result import print_result
+from llmwiki.cli.output import print_problem, run
 from llmwiki.cli.progress import progress_bar
 from llmwiki.errors import UsageError
 from llmwiki.ingest.service import IngestReport, foretell_ingest, ingest_folder
@@ -32,6 +34,17 @@ ShrinkOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Order:
+    """An ingest as the command line asks for it."""
+
+    roots: Sequence[Path]
+    collection: str
+    owner: str
+    allow_shrink: bool
+    dry_run: bool
+
+
 def command(
     paths: PathsArgument,
     *,
@@ -45,44 +58,51 @@ def command(
 
     def work(app: App) -> int:
         started = time.monotonic()
-        roots = _roots(paths)
+        order = _Order(
+            roots=_roots(paths),
+            collection=collection,
+            owner=owner,
+            allow_shrink=allow_shrink,
+            dry_run=dry_run,
+        )
         # Two ingests of one collection would write over each other; others may run beside it.
         job = f"ingest:{owner}/{collection}"
-
-        def body(context: JobContext) -> JobResult:
-            settings = context.app.settings
-            if dry_run:
-                foretold = foretell_ingest(
-                    context.app.engine,
-                    settings.ingest,
-                    roots,
-                    collection,
-                    owner=owner,
-                    allow_shrink=allow_shrink,
-                )
-                return _result(collection, owner, foretold, None)
-            with progress_bar("ingest") as report:
-                found, ingested = ingest_folder(
-                    context.app.engine,
-                    context.app.embedder,
-                    settings.ingest,
-                    roots,
-                    collection,
-                    owner=owner,
-                    allow_shrink=allow_shrink,
-                    exact_below=settings.retrieval.exact_below,
-                    progress=report,
-                )
-            overview = refresh_overview(
-                context.app.engine, context.app.embedder, settings.overview, found
-            )
-            return _result(collection, owner, ingested, overview)
-
-        result = run_job(app, job, JobOptions(collections=(), dry_run=dry_run), body)
-        _print(result, dry_run=dry_run, as_json=as_json, seconds=time.monotonic() - started)
+        options = JobOptions(collections=(), dry_run=dry_run)
+        result = run_job(app, job, options, partial(_carry_out, order))
+        _tell_problems(result)
+        print_result("ingest", result, started=started, as_json=as_json, dry_run=dry_run)
         return result.exit_code
 
     run(work)
+
+
+def _carry_out(order: _Order, context: JobContext) -> JobResult:
+    app = context.app
+    settings = app.settings
+    if order.dry_run:
+        foretold = foretell_ingest(
+            app.engine,
+            settings.ingest,
+            order.roots,
+            order.collection,
+            owner=order.owner,
+            allow_shrink=order.allow_shrink,
+        )
+        return _result(order, foretold, None)
+    with progress_bar("ingest") as report:
+        found, ingested = ingest_folder(
+            app.engine,
+            app.embedder,
+            settings.ingest,
+            order.roots,
+            order.collection,
+            owner=order.owner,
+            allow_shrink=order.allow_shrink,
+            exact_below=settings.retrieval.exact_below,
+            progress=report,
+        )
+    overview = refresh_overview(app.engine, app.embedder, settings.overview, found)
+    return _result(order, ingested, overview)
 
 
 def _roots(paths: list[str]) -> list[Path]:
@@ -92,16 +112,14 @@ def _roots(paths: list[str]) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def _result(
-    name: str, owner: str, ingested: IngestReport, overview: OverviewReport | None
-) -> JobResult:
+def _result(order: _Order, ingested: IngestReport, overview: OverviewReport | None) -> JobResult:
     problems = [
         {"path": problem.path, "problem": problem.problem, "remedy": problem.remedy}
         for problem in ingested.problems
     ]
     facts: dict[str, Any] = {
-        "collection": name,
-        "owner": owner,
+        "collection": order.collection,
+        "owner": order.owner,
         **{name: getattr(ingested, name) for name in ingested.__slots__},
         "problems": problems,
         "overview": None if overview is None else asdict(overview),
@@ -109,7 +127,7 @@ def _result(
     return JobResult(
         exit_code=exit_codes.FAILURES if problems else exit_codes.DONE,
         facts=facts,
-        lines=(_summary(name, ingested, overview),),
+        lines=(_summary(order.collection, ingested, overview),),
     )
 
 
@@ -127,19 +145,7 @@ def _summary(name: str, ingested: IngestReport, overview: OverviewReport | None)
     )
 
 
-def _print(result: JobResult, *, dry_run: bool, as_json: bool, seconds: float) -> None:
+def _tell_problems(result: JobResult) -> None:
     problems: list[Mapping[str, str]] = result.facts["problems"]
     for problem in problems:
         print_problem(f"{problem['path']}: {problem['problem']}; {problem['remedy']}")
-    if as_json:
-        print_json(
-            job="ingest",
-            run_id=result.run_id,
-            dry_run=dry_run,
-            exit_code=result.exit_code,
-            duration_seconds=round(seconds, 3),
-            **result.facts,
-        )
-        return
-    for line in result.lines:
-        print_line(line)

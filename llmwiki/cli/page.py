@@ -25,8 +25,8 @@ from llmwiki.cli.page_history import show_refusals, show_revision
 from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one
 from llmwiki.domain import Statement
 from llmwiki.errors import UsageError
+from llmwiki.store.page_lists import list_pages, sibling_pages
 from llmwiki.store.pages import PageRow, find_page, statements_of
-from llmwiki.store.status import list_pages, sibling_pages
 
 SlugArgument = Annotated[str, typer.Argument(help="The page's slug, as `pages` lists it.")]
 StaleOption = Annotated[

@@ -11,7 +11,7 @@ from llmwiki.compiler.gate_rules import REASONS
 from llmwiki.compiler.rendering import render_body
 from llmwiki.domain import Collection, SourceChunk
 from llmwiki.store import chunks
-from llmwiki.store.page_writing import Revision
+from llmwiki.store.compiled_page import Revision
 from llmwiki.store.pages import PageRow
 from llmwiki.store.refusals import Dropped, StoredRefusal, refusals_of
 from llmwiki.store.revisions import find_revision

@@ -9,7 +9,8 @@ from jobs import exit_codes
 from jobs.entry import JsonOption
 from jobs.runner import JobContext, JobOptions, JobResult, run_job
 from llmwiki.bootstrap import App
-from llmwiki.cli.output import print_json, print_line, run
+from llmwiki.cli.job_result import print_result
+from llmwiki.cli.output import run
 from llmwiki.cli.progress import progress_bar
 from llmwiki.cli.selection import OneOwnerOption, select_one
 from llmwiki.ingest.reembedding import ReembedReport, reembed_collection
@@ -45,18 +46,7 @@ def command(
             )
 
         result = run_job(app, job, JobOptions(collections=(chosen,)), body)
-        if as_json:
-            print_json(
-                job="reembed",
-                run_id=result.run_id,
-                dry_run=False,
-                exit_code=result.exit_code,
-                duration_seconds=round(time.monotonic() - started, 3),
-                **result.facts,
-            )
-        else:
-            for line in result.lines:
-                print_line(line)
+        print_result("reembed", result, started=started, as_json=as_json, dry_run=False)
         return result.exit_code
 
     run(work)

@@ -1,11 +1,11 @@
 """`llmwiki search`: passages that answer a question, with the pages that they belong to."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from jobs import exit_codes
 from jobs.entry import JsonOption
 from llmwiki.bootstrap import App
 from llmwiki.cli.asking import (
@@ -13,16 +13,14 @@ from llmwiki.cli.asking import (
     TraceOption,
     WikiChoice,
     WikiOption,
-    anchor_lines,
-    block_lines,
-    context_facts,
-    open_trace,
-    page_lines,
-    tell_problems,
+    run_question,
 )
-from llmwiki.cli.output import console, print_json, print_problem, run
+from llmwiki.cli.context_facts import context_facts
+from llmwiki.cli.context_lines import block_lines, print_context, tell_problems
+from llmwiki.cli.output import print_problem
 from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.service import retrieve
 
 LimitOption = Annotated[
@@ -42,23 +40,19 @@ def command(
 ) -> None:
     """Find passages by meaning, by words and by identifiers, and name their pages."""
 
-    def work(app: App) -> int:
+    def find(app: App, tracing: Trace) -> Context:
         settings = app.settings.retrieval.model_copy(update={"limit": limit})
-        context = retrieve(
+        return retrieve(
             replace(app.retrieval, settings=settings),
             question,
             owners=owner,
             collection=collection,
             wiki=wiki.value,
-            trace=open_trace(app, shown=trace and not as_json),
+            trace=tracing,
         )
-        if as_json:
-            print_json(**dict(context_facts(context, trace=trace)))
-        else:
-            _print(context)
-        return exit_codes.DONE
 
-    run(work)
+    facts = partial(context_facts, trace=trace)
+    run_question(find, _print, facts, trace=trace, as_json=as_json)
 
 
 def _print(context: Context) -> None:
@@ -67,10 +61,4 @@ def _print(context: Context) -> None:
         print_problem("no passage was found")
     elif not context.has_evidence:
         print_problem("nothing in the corpus seems to speak of this; these passages come nearest")
-    screen = console()
-    for anchor in context.anchors:
-        screen.print(anchor_lines(anchor), soft_wrap=True)
-    for page in context.pages:
-        screen.print(page_lines(page, context), soft_wrap=True)
-    for block in context.blocks:
-        screen.print(block_lines(block), soft_wrap=True)
+    print_context(context, map(block_lines, context.blocks), pages_first=True)

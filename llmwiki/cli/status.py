@@ -1,7 +1,7 @@
 """`llmwiki status`: collections, pages, runs and budget at a glance."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from jobs import exit_codes
@@ -10,11 +10,22 @@ from jobs.runner import LEASE
 from llmwiki.bootstrap import App
 from llmwiki.cli.output import moment, print_json, print_line, print_table, run, span
 from llmwiki.domain import BudgetState
-from llmwiki.store import ledger, runs, status
+from llmwiki.store import ledger, run_status, runs
+from llmwiki.store.collection_status import CollectionStatus, collection_statuses
 from llmwiki.store.collections import select_collections
 from llmwiki.store.promotions import WikiGate, wiki_gate
+from llmwiki.store.run_status import RunStatus
 from llmwiki.store.runs import StoredRecord
-from llmwiki.store.status import CollectionStatus, RunStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """What `status` shows."""
+
+    collections: Sequence[tuple[CollectionStatus, WikiGate]]
+    runs: Sequence[RunStatus]
+    records: Sequence[StoredRecord]
+    budgets: Sequence[BudgetState]
 
 
 def command(
@@ -26,47 +37,51 @@ def command(
     """Show what is compiled, what is stale, the last runs and the budget of the day."""
 
     def work(app: App) -> int:
-        with app.engine.connect() as connection:
-            owners = None if owner is None else [owner]
-            chosen = select_collections(connection, name=collection, owners=owners)
-            collections = status.collection_statuses(connection, chosen)
-            last_runs = status.last_runs(connection, silence=LEASE)
-            records = [
-                record
-                for kind in ("compile-batch", "lint")
-                for record in runs.latest_records(connection, kind=kind, limit=1)
-            ]
-            max_age = app.settings.retrieval.lint_max_age
-            gates = [wiki_gate(connection, each, max_age=max_age) for each in chosen]
-            budgets = [
-                ledger.budget_state(connection, counter, app.limits) for counter in app.limits.caps
-            ]
+        standing = _read(app, collection, owner)
         if as_json:
             print_json(
                 collections=[
                     {**asdict(figures), "gate": _gate_facts(gate)}
-                    for figures, gate in zip(collections, gates, strict=True)
+                    for figures, gate in standing.collections
                 ],
-                runs=[_run_facts(last) for last in last_runs],
-                records=[_record_facts(record) for record in records],
-                budgets=[{**asdict(budget), "remaining": budget.remaining} for budget in budgets],
+                runs=[_run_facts(last) for last in standing.runs],
+                records=[_record_facts(record) for record in standing.records],
+                budgets=[
+                    {**asdict(budget), "remaining": budget.remaining} for budget in standing.budgets
+                ],
             )
         else:
-            _print(list(zip(collections, gates, strict=True)), last_runs, records, budgets)
+            _print(standing)
         return exit_codes.DONE
 
     run(work)
 
 
-def _print(
-    collections: Sequence[tuple[CollectionStatus, WikiGate]],
-    last_runs: Sequence[RunStatus],
-    records: Sequence[StoredRecord],
-    budgets: Sequence[BudgetState],
-) -> None:
-    if not collections:
+def _read(app: App, name: str | None, owner: str | None) -> _Standing:
+    owners = None if owner is None else [owner]
+    max_age = app.settings.retrieval.lint_max_age
+    with app.engine.connect() as connection:
+        chosen = select_collections(connection, name=name, owners=owners)
+        figures = collection_statuses(connection, chosen)
+        gates = [wiki_gate(connection, each, max_age=max_age) for each in chosen]
+        return _Standing(
+            collections=tuple(zip(figures, gates, strict=True)),
+            runs=run_status.last_runs(connection, silence=LEASE),
+            records=[
+                record
+                for kind in ("compile-batch", "lint")
+                for record in runs.latest_records(connection, kind=kind, limit=1)
+            ],
+            budgets=[
+                ledger.budget_state(connection, counter, app.limits) for counter in app.limits.caps
+            ],
+        )
+
+
+def _print(standing: _Standing) -> None:
+    if not standing.collections:
         print_line("no collection yet; run `llmwiki ingest PATH --collection NAME`")
-    for figures, gate in collections:
+    for figures, gate in standing.collections:
         for line in _collection_lines(figures):
             print_line(line)
         print_line(f"  wiki gate {'open' if gate.is_open else 'closed'}: {gate.message}")
@@ -74,18 +89,21 @@ def _print(
         ("job", "started", "took", "result"),
         [
             (last.job, moment(last.started_at), span(last.duration), _outcome(last))
-            for last in last_runs
+            for last in standing.runs
         ],
     )
     _print_part(
         ("record", "written", "facts"),
-        [(record.record.kind, moment(record.created_at), _payload(record)) for record in records],
+        [
+            (record.record.kind, moment(record.created_at), _payload(record))
+            for record in standing.records
+        ],
     )
     _print_part(
         ("budget", "used", "of", "resets"),
         [
             (budget.name, str(budget.used), str(budget.cap), moment(budget.resets_at))
-            for budget in budgets
+            for budget in standing.budgets
         ],
     )
 

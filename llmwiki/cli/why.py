@@ -6,7 +6,7 @@ from dataclasses import asdict
 from jobs import exit_codes
 from jobs.entry import JsonOption
 from llmwiki.bootstrap import App
-from llmwiki.cli.asking import excerpt
+from llmwiki.cli.context_lines import excerpt
 from llmwiki.cli.output import moment, print_json, print_line, run
 from llmwiki.cli.page import SlugArgument
 from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one

@@ -20,9 +20,10 @@ from llmwiki.compiler.page import draft_of
 from llmwiki.domain import Collection, Generation, RunId, TopicSources, Usage
 from llmwiki.errors import InvalidAnswerError
 from llmwiki.providers.openai_batch import OpenAIBatches, ServiceBatch
-from llmwiki.store import batch_leases, batches
+from llmwiki.store import batch_leases, batches, sent_requests
 from llmwiki.store.batch_leases import SentPage, Standing
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store.batches import StoredBatch
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
@@ -77,7 +78,7 @@ class BatchCollector:
 
     def _look_at(self, batch: StoredBatch) -> None:
         with self.engine.connect() as connection:
-            requests = batches.open_requests(connection, batch)
+            requests = sent_requests.open_requests(connection, batch.id)
         known = self.service.retrieve(batch.service_batch_id or "")
         if known is not None and known.status not in FINISHED:
             with self.engine.connect() as connection:
@@ -102,7 +103,7 @@ class BatchCollector:
         if len(found) < len(ids):
             return None
         with self.engine.connect() as connection:
-            expected = batches.custom_ids(connection, batch)
+            expected = sent_requests.custom_ids(connection, batch.id)
         try:
             return read_results(found, expected)
         except InvalidAnswerError as error:

@@ -10,11 +10,12 @@ from sqlalchemy import Engine
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.config import CompileSettings
 from llmwiki.errors import ProviderError
-from llmwiki.store import batch_leases, batches, queue
+from llmwiki.store import batch_leases, page_leases, sent_requests
 from llmwiki.store.batch_leases import SentPage
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store.batches import StoredBatch
 from llmwiki.store.ledger import LedgerAttempt
 from llmwiki.store.queue import QueuedPage
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
@@ -39,7 +40,7 @@ class BatchPages:
                 for sent in pages
                 if standings[sent.page.page_id] in {"held", "retired", "fresh"}
             ]
-            queue.release(connection, ours)
+            page_leases.release(connection, ours)
             for page in ours:
                 facts: dict[str, Any] = {"status": "given-back", "reason": reason, **VIA}
                 self.finisher.record(connection, page, facts)
@@ -50,7 +51,7 @@ class BatchPages:
         """Count a failed attempt of a page, which keeps its last text."""
         log.warning("compile.page_failed", page=page.topic.key, error=str(error))
         with self.engine.connect() as connection:
-            queue.note_failure(
+            page_leases.note_failure(
                 connection,
                 page,
                 str(error),
@@ -75,5 +76,5 @@ class BatchPages:
                 outcome, http_status=http_status, input_tokens=tokens[0], output_tokens=tokens[1]
             )
         with self.engine.connect() as connection:
-            batches.finish_request(connection, batch, request, outcome)
+            sent_requests.finish_request(connection, batch.id, request, outcome)
             connection.commit()

@@ -4,17 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import structlog
-
-from llmwiki.compiler.packs import PackLimits, fit_pack
+from llmwiki.compiler.model_generator import fit_request
+from llmwiki.compiler.packs import PackLimits
 from llmwiki.compiler.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.domain import TopicId, TopicSources
 from llmwiki.providers.openai_batch import ENDPOINT
 from llmwiki.store.batch_leases import SentPage
-from llmwiki.store.batches import SentRequest
 from llmwiki.store.queue import QueuedPage
-
-log = structlog.get_logger()
+from llmwiki.store.sent_requests import SentRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,41 +29,27 @@ def plan_request(
     limits: PackLimits,
 ) -> SentRequest:
     """Return the request for a pack, for which no unit is taken yet."""
-    fitted = fit_pack(pack, limits.max_input_tokens)
-    for each in fitted:
-        if each.left_out:
-            log.warning(
-                "compile.passages_left_out",
-                topic=each.sources.topic.key,
-                left_out=each.left_out,
-                kept=len(each.sources.chunks),
-            )
+    fitted = fit_request(pack, limits)
     sent = tuple(
         SentPage(
             page=pages[sources.topic.id],
             sources=sources,
-            shown=tuple(chunk.id for chunk in each.sources.chunks),
+            shown=tuple(chunk.id for chunk in each.chunks),
         )
         for sources, each in zip(pack, fitted, strict=True)
     )
     # A page's id and its lease are one claim, and a claim is in one request only.
     custom_id = f"page-{sent[0].page.page_id}-lease-{sent[0].page.lease_token}"
-    line = json.dumps(
-        {
-            "custom_id": custom_id,
-            "method": "POST",
-            "url": ENDPOINT,
-            "body": {
-                "model": model,
-                "messages": build_messages([each.sources for each in fitted]),
-                "max_completion_tokens": limits.max_output_tokens,
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": "answer", "strict": True, "schema": ANSWER_SCHEMA},
-                },
-            },
-        }
-    )
+    body = {
+        "model": model,
+        "messages": build_messages(fitted),
+        "max_completion_tokens": limits.max_output_tokens,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": ANSWER_SCHEMA},
+        },
+    }
+    line = json.dumps({"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body})
     return SentRequest(custom_id=custom_id, call_id=None, line=line, pages=sent)
 
 

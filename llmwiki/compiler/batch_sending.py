@@ -15,8 +15,9 @@ from llmwiki.compiler.batch_requests import file_content, file_name
 from llmwiki.domain import Collection, RunId
 from llmwiki.errors import ConfigurationError, InvalidAnswerError, ProviderError
 from llmwiki.providers.openai_batch import OpenAIBatches
-from llmwiki.store import batch_leases, batches
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store import batch_leases, batches, sent_requests
+from llmwiki.store.batches import StoredBatch
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
@@ -53,7 +54,7 @@ class BatchSender:
             self._note_submitted(batch, known.id)
             return True
         with self.engine.connect() as connection:
-            requests = batches.open_requests(connection, batch)
+            requests = sent_requests.open_requests(connection, batch.id)
             held = batch_leases.hold(connection, [sent for each in requests for sent in each.pages])
             connection.commit()
         if not held:

@@ -10,21 +10,16 @@ from sqlalchemy import Engine
 from llmwiki.compiler.batch_pages import BatchPages
 from llmwiki.compiler.batch_requests import FileLimits, plan_request, split_files
 from llmwiki.compiler.batch_sending import BatchSender
+from llmwiki.compiler.open_pages import OpenPages
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.compiler.requests import gather_sources, is_unchanged, plan_requests
-from llmwiki.config import CompileSettings
-from llmwiki.domain import (
-    Collection,
-    GeneratorIdentity,
-    PageId,
-    RunId,
-    StoppedReason,
-)
+from llmwiki.domain import Collection, GeneratorIdentity, RunId, StoppedReason
 from llmwiki.errors import BudgetExhaustedError, InvalidAnswerError
-from llmwiki.store import batches, queue
-from llmwiki.store.batches import SentRequest, StoredBatch
+from llmwiki.store import batches
+from llmwiki.store.batches import StoredBatch
 from llmwiki.store.ledger import LedgerMeter
 from llmwiki.store.queue import QueuedPage, QueueFilter
+from llmwiki.store.sent_requests import SentRequest
 
 log = structlog.get_logger()
 
@@ -53,16 +48,16 @@ class BatchSubmitter:
     meter: LedgerMeter
     sender: BatchSender
     pages: BatchPages
+    open_pages: OpenPages
+    """Claimed and in no batch yet."""
     generator: GeneratorIdentity
     model: str
     packing: PackLimits
     collections: Sequence[Collection]
-    settings: CompileSettings
     which: QueueFilter
     run_id: RunId
     limits: FileLimits = field(default_factory=FileLimits)
     report: SubmissionReport = field(default_factory=SubmissionReport)
-    _open: dict[PageId, QueuedPage] = field(default_factory=dict, init=False)
 
     def run(self, *, calls: int) -> SubmissionReport:
         """Send what the budget allows; ``calls`` tells how many pages are worth claiming.
@@ -82,17 +77,8 @@ class BatchSubmitter:
 
     def _claim(self, limit: int) -> bool:
         """Claim for as long as a pack takes: until its batch is written, a crash frees a page."""
-        with self.engine.connect() as connection:
-            pages = queue.claim(
-                connection,
-                self.collections,
-                limit=limit,
-                lease=self.settings.lease,
-                which=self.which,
-            )
-            connection.commit()
-        self._open = {page.page_id: page for page in pages}
-        return bool(pages)
+        self.open_pages.claim(self.collections, self.which, limit=limit)
+        return bool(self.open_pages)
 
     def _write_claimed(self) -> tuple[list[tuple[StoredBatch, tuple[SentRequest, ...]]], bool]:
         """Write the batches of the claimed pages; what is in none goes back into the queue."""
@@ -102,35 +88,27 @@ class BatchSubmitter:
             written = [(self._write(file), file) for file in split_files(taken, self.limits)]
             return written, len(taken) == len(planned)
         finally:
-            with self.engine.connect() as connection:
-                queue.release(connection, list(self._open.values()))
-                connection.commit()
+            self.open_pages.release(self.open_pages.all())
 
     def _plan(self) -> Iterator[SentRequest]:
-        pages = list(self._open.values())
+        pages = self.open_pages.all()
         with self.engine.connect() as connection:
             sources = gather_sources(connection, pages)
-        self._skip(
-            [page for page in pages if is_unchanged(page, sources[page.page_id], self.generator)]
-        )
-        self._fail([page for page in self._open.values() if not sources[page.page_id].chunks])
-        waiting = list(self._open.values())
+        unchanged = [
+            page for page in pages if is_unchanged(page, sources[page.page_id], self.generator)
+        ]
+        self.open_pages.skip(unchanged)
+        self.report.skipped_unchanged += len(unchanged)
+        self._fail([page for page in self.open_pages.all() if not sources[page.page_id].chunks])
+        waiting = self.open_pages.all()
         by_topic = {page.topic.id: page for page in waiting}
         for pack in plan_requests(waiting, sources, self.packing, {}):
             yield plan_request(pack, by_topic, self.model, self.packing)
 
-    def _skip(self, pages: Sequence[QueuedPage]) -> None:
-        with self.engine.connect() as connection:
-            queue.clear_stale(connection, pages)
-            connection.commit()
-        for page in pages:
-            del self._open[page.page_id]
-        self.report.skipped_unchanged += len(pages)
-
     def _fail(self, pages: Sequence[QueuedPage]) -> None:
         for page in pages:
             self.pages.fail(page, InvalidAnswerError("no-sources: the topic has no passages"))
-            del self._open[page.page_id]
+            self.open_pages.close(page)
         self.report.failed += len(pages)
 
     def _take_units(self, requests: Sequence[SentRequest]) -> Iterator[SentRequest]:
@@ -163,7 +141,7 @@ class BatchSubmitter:
             )
             connection.commit()
         for sent in (sent for request in requests for sent in request.pages):
-            del self._open[sent.page.page_id]
+            self.open_pages.close(sent.page)
             self.report.pages += 1
         self.report.requests += len(requests)
         return batch

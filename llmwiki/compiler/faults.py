@@ -6,6 +6,7 @@ from sqlalchemy.exc import DBAPIError
 
 from llmwiki.errors import (
     BudgetExhaustedError,
+    ConfigurationError,
     InvalidAnswerError,
     LlmwikiError,
     ProviderError,
@@ -31,3 +32,13 @@ def fault_of(error: Exception) -> Literal["page", "service", "page-or-all", "all
         return "service"
     is_connection_lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return "all" if isinstance(error, LlmwikiError) or is_connection_lost else "page"
+
+
+def as_fault_of_page(error: Exception) -> InvalidAnswerError:
+    """Return the error as one that the page at hand is to blame for."""
+    return InvalidAnswerError(str(error))
+
+
+def as_fault_of_all(error: Exception) -> ConfigurationError:
+    """Return the error as one that no page is to blame for, but the configuration."""
+    return ConfigurationError(f"different requests were refused and none was answered: {error}")

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Connection, Engine
 
-from llmwiki.compiler.page import RefusedDraftError, finish_page
+from llmwiki.compiler.page import CheckedPage, RefusedDraftError, finish_page
 from llmwiki.compiler.recipe import source_hash
 from llmwiki.config import GateLimits
 from llmwiki.domain import (
@@ -22,7 +22,7 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import ProviderError
 from llmwiki.ports import Embedder
-from llmwiki.store import chunks, embeddings, page_writing, quarantine, queue, refusals, runs
+from llmwiki.store import chunks, embeddings, page_leases, page_writing, quarantine, refusals, runs
 from llmwiki.store.embeddings import page_embedding_text
 from llmwiki.store.queue import QueuedPage
 from llmwiki.store.refusals import Dropped, Refusal
@@ -64,19 +64,7 @@ class PageFinisher:
         Raises RefusedDraftError when the gate refuses the draft, ProviderError when the
         embedder fails; the page then is what it was.
         """
-        # Only a model's page can be cut short against a model's. A draft follows from its sources,
-        # whatever stood there before, and may well be longer than what a model makes of them.
-        by_models = page.generator_kind == generator.kind == "model"
-        checked = finish_page(
-            draft,
-            sources,
-            generator,
-            # What a draft says of its sources follows from them, and so does how little that is.
-            self.limits
-            if generator.kind == "model"
-            else replace(self.limits, min_share_of_sources=0),
-            previous_length=page.text_length if by_models else 0,
-        )
+        checked = self._check(page, sources, draft, generator)
         collection = self.collections[page.topic.collection_id]
         compiled = checked.page
         text = page_embedding_text(compiled.title, compiled.tldr.text, compiled.tags)
@@ -102,6 +90,22 @@ class PageFinisher:
             log.warning("compile.lease_lost", page=page.topic.key)
         return Outcome(written=written, embed_calls=embedded)
 
+    def _check(
+        self,
+        page: QueuedPage,
+        sources: TopicSources,
+        draft: PageDraft,
+        generator: GeneratorIdentity,
+    ) -> CheckedPage:
+        is_model = generator.kind == "model"
+        # What a draft says of its sources follows from them, and so does how little that is.
+        limits = self.limits if is_model else replace(self.limits, min_share_of_sources=0)
+        # Only a model's page can be cut short against a model's. A draft follows from its sources,
+        # whatever stood there before, and may well be longer than what a model makes of them.
+        by_models = is_model and page.generator_kind == "model"
+        previous = page.text_length if by_models else 0
+        return finish_page(draft, sources, generator, limits, previous_length=previous)
+
     def _requeue(self, connection: Connection, page: QueuedPage, sources: TopicSources) -> None:
         """Keep the page queued where its sources moved during the call, or as a draft."""
         now = chunks.topic_sources(connection, [page.topic.id]).get(page.topic.id, ())
@@ -111,7 +115,7 @@ class PageFinisher:
         if self.upgrade_follows:
             reasons.append("recipe")
         if reasons:
-            queue.keep_queued(connection, page, reasons)
+            page_leases.keep_queued(connection, page, reasons)
 
     def record(self, connection: Connection, page: QueuedPage, payload: Mapping[str, Any]) -> None:
         """Write a ``compile`` record in the caller's transaction."""

@@ -1,9 +1,9 @@
-"""Finds in prose what Markdown reads as more than a paragraph or a list, and links astray."""
+"""Finds in prose what Markdown reads as more than a paragraph or a list."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from llmwiki.compiler.gate_evidence import PassageFacts, squeeze
+from llmwiki.compiler.gate_evidence import PassageFacts, is_mentioned, squeeze
 from llmwiki.text.code_spans import without_code_spans
 
 _ITEM = re.compile(r"[ \t]*(?:[-+*]|\d{1,9}[.)])[ \t]+(?=\S)")
@@ -21,7 +21,6 @@ _BLOCK = re.compile(
 )
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 _FOOTNOTE = re.compile(r"\\.|(\^\[|\[\^[^\]\n]{0,100}\]?)", re.DOTALL)
-_TARGET = re.compile(r"\]\(\s*(?:<([^<>\n]*)>?|([^\s)]*))")
 _INVISIBLE = re.compile(r"[\xad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
 
 
@@ -36,7 +35,7 @@ def block_markup(text: str, cited: Sequence[PassageFacts]) -> str | None:
     if first is not None:
         return first[1]
     for match in _FOOTNOTE.finditer(without_code_spans(text)):
-        if match[1] and not any(match[1].casefold() in passage.folded for passage in cited):
+        if match[1] and not is_mentioned(match[1], cited):
             return match[1]
     return None
 
@@ -53,20 +52,6 @@ def moved_block(text: str, cited: Sequence[PassageFacts]) -> str | None:
             known.startswith(wanted) for passage in cited for known in passage.body_lines
         ):
             return line
-    return None
-
-
-def foreign_target(prose: str, cited: Sequence[PassageFacts]) -> str | None:
-    """Find the target of a link that the passages do not have; unless of the web, as a target."""
-    for match in _TARGET.finditer(prose):
-        target = match[1] or match[2] or ""
-        wanted = re.escape(target.casefold())
-        if target.casefold().startswith(("http://", "https://")):
-            known = re.compile(rf"(?<![\w/:.@-]){wanted}(?![\w/@-])")
-        else:
-            known = re.compile(rf"""(?:\]\(\s*<?|\]:\s*<?|<|=["']){wanted}(?=[\s)>"']|$)""")
-        if not target or not any(known.search(passage.folded) for passage in cited):
-            return match[0]
     return None
 
 

@@ -120,6 +120,12 @@ def occurrences(text: str, cited: Sequence[PassageFacts]) -> int:
     return sum(_count_whole(wanted, passage.normal) for passage in cited) if wanted else 0
 
 
+def is_mentioned(text: str, cited: Sequence[PassageFacts]) -> bool:
+    """Tell whether a passage has the text, without regard to case and to where words begin."""
+    wanted = text.casefold()
+    return any(wanted in passage.folded for passage in cited)
+
+
 def _count_whole(wanted: str, text: str) -> int:
     count, start = 0, text.find(wanted)
     while start >= 0:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from llmwiki.compiler.gate_blocks import block_markup, without_invisible
 from llmwiki.compiler.gate_evidence import Evidence, PassageFacts, occurrences
-from llmwiki.compiler.gate_rules import find_offence, leaks, markup
+from llmwiki.compiler.gate_leaks import leaks
+from llmwiki.compiler.gate_markup import markup
+from llmwiki.compiler.gate_rules import find_offence
 from llmwiki.config import GateLimits
 from llmwiki.domain import PageDraft, PageSection, Statement, TopicSources
 from llmwiki.text.hashing import normalise

@@ -1,30 +1,24 @@
 """The rules for one statement, each a small function that returns what offends it, or None."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from llmwiki.compiler.gate_blocks import (
-    block_markup,
-    foreign_target,
-    moved_block,
-    without_invisible,
-)
+from llmwiki.compiler.gate_blocks import block_markup, moved_block, without_invisible
 from llmwiki.compiler.gate_evidence import (
     Evidence,
     PassageFacts,
     content_stems,
     is_fence,
     occurrences,
-    squeeze,
     squeeze_row,
 )
 from llmwiki.compiler.gate_language import foreign_script, foreign_words
+from llmwiki.compiler.gate_leaks import leaks
+from llmwiki.compiler.gate_markup import markup
+from llmwiki.compiler.gate_verbatim import missing_row, unknown_code, unknown_row
 from llmwiki.config import GateLimits
 from llmwiki.domain import Statement, StatementKind
-from llmwiki.text.code_spans import without_code_spans
-from llmwiki.text.hashing import normalise
 from llmwiki.text.preamble import looks_like_preamble
 from llmwiki.text.support import unsupported_details
 
@@ -54,22 +48,6 @@ Rule = Callable[[Statement, Cited, GateLimits], str | None]
 _FEWEST_STEMS = 5
 """With fewer content words a share means nothing."""
 _LONGEST_DETAIL = 200
-_LABEL = re.compile(r"\bc\d{1,4}\b")
-_BOUNDARY = re.compile(r"\b(?:BEGIN |END )?PASSAGE c\d|(?:---|===) (?:END|PASSAGE|TOPIC)\b")
-_PHRASE = re.compile(
-    r"\bas (?:requested|instructed|you asked)\b"
-    r"|\b(?:the|these|this) (?:provided |given |supplied |above )?passages?\b"
-    r"|\b(?:provided|given|supplied) (?:context|sources?|excerpts?|documentation)\b",
-    re.IGNORECASE,
-)
-_MARKUP = re.compile(
-    r"</?(?!https?:)[A-Za-z][^<>\n]{0,200}>?|<!--|<[!?][A-Za-z\[]|!\[|\b(?:javascript|vbscript):"
-    r"|\bdata:text/",
-    re.IGNORECASE,
-)
-
-
-_DIRECTION = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,33 +74,6 @@ def find_offence(statement: Statement, evidence: Evidence, limits: GateLimits) -
         if detail is not None:
             return Offence(reason=reason, detail=detail[:_LONGEST_DETAIL])
     return None
-
-
-def leaks(text: str, cited: Cited) -> str | None:
-    """Find a label, a boundary or a phrase that only the request can have put there."""
-    text = without_invisible(text)
-    for expression in (_LABEL, _BOUNDARY, _PHRASE):
-        for match in expression.finditer(text):
-            if not _in_sources(match[0], cited):
-                return match[0]
-    return None
-
-
-def markup(text: str, cited: Cited) -> str | None:
-    """Find a tag, image, script address, link or turn of direction that no passage has.
-
-    A tag that the passages have in code only is none that they have.
-    """
-    for turn in _DIRECTION.findall(text):
-        if not _in_sources(turn, cited):
-            return f"U+{ord(turn):04X}"
-    prose = without_code_spans(text)
-    for match in _MARKUP.finditer(prose):
-        wanted = normalise(match[0]).casefold()
-        is_tag = wanted.startswith("<")
-        if not any(wanted in (each.live if is_tag else each.folded) for each in cited):
-            return match[0]
-    return foreign_target(prose, cited)
 
 
 def _unfounded(statement: Statement, evidence: Evidence) -> str | None:
@@ -158,44 +109,13 @@ def _too_long(statement: Statement, cited: Cited, limits: GateLimits) -> str | N
     return f"{length} characters" if length > limits.max_statement_characters else None
 
 
-def _preamble(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del cited, limits
-    return statement.text[:80] if looks_like_preamble(without_invisible(statement.text)) else None
-
-
-def _leak(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    return leaks(statement.text, cited)
-
-
-def _block_markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    return block_markup(statement.text, cited)
-
-
-def _moved_block(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    return moved_block(statement.text, cited)
-
-
-def _markup(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    return markup(statement.text, cited)
-
-
-def _unsupported(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    details = unsupported_details(statement.text, [passage.text for passage in cited])
-    return ", ".join(details) if details else None
+def _preamble(text: str, cited: Cited) -> str | None:
+    del cited
+    return text[:80] if looks_like_preamble(without_invisible(text)) else None
 
 
 def _foreign_script(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
     return foreign_script(statement.text, cited, limits.max_foreign_script_share)
-
-
-def _foreign_language(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    return foreign_words(statement.text, cited)
 
 
 def _unrelated(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
@@ -207,62 +127,37 @@ def _unrelated(statement: Statement, cited: Cited, limits: GateLimits) -> str | 
     return f"{share:.2f} of the words"
 
 
-def _code_not_verbatim(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    lines = [line for line in statement.text.split("\n") if line.strip() and not is_fence(line)]
-    return _first_unknown(lines, frozenset().union(*(passage.lines for passage in cited)))
+def _unsupported(text: str, cited: Cited) -> str | None:
+    details = unsupported_details(text, [passage.text for passage in cited])
+    return ", ".join(details) if details else None
 
 
-def _first_unknown(lines: Sequence[str], known: frozenset[str]) -> str | None:
-    return next((line for line in lines if squeeze(line) not in known), None)
-
-
-def _table_not_verbatim(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    del limits
-    known = {row for passage in cited for rows in passage.table_rows for row in rows}
-    lines = [line for line in statement.text.split("\n") if line.strip()]
-    return next((line for line in lines if (row := squeeze_row(line)) and row not in known), None)
-
-
-def _table_rows_missing(statement: Statement, cited: Cited, limits: GateLimits) -> str | None:
-    """Find a row that is left out, unless one of the cited tables with this header is whole."""
-    del limits
-    present = [row for line in statement.text.split("\n") if (row := squeeze_row(line))]
-    missing = [
-        [row for row in rows if row not in set(present)]
-        for passage in cited
-        for rows in passage.table_rows
-        if rows[:1] == tuple(present[:1])
-    ]
-    return missing[0][0] if missing and all(missing) else None
-
-
-def _in_sources(text: str, cited: Cited) -> bool:
-    wanted = text.casefold()
-    return any(wanted in passage.folded for passage in cited)
+def _on_text(check: Callable[[str, Cited], str | None]) -> Rule:
+    """Return a check of the text alone, to which no limit applies, as a rule."""
+    return lambda statement, cited, _limits: check(statement.text, cited)
 
 
 _RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
     "prose": {
         "empty": _empty,
         "too-long": _too_long,
-        "preamble": _preamble,
-        "leak": _leak,
-        "block-markup": _block_markup,
-        "markup": _markup,
+        "preamble": _on_text(_preamble),
+        "leak": _on_text(leaks),
+        "block-markup": _on_text(block_markup),
+        "markup": _on_text(markup),
         "foreign-script": _foreign_script,
-        "foreign-language": _foreign_language,
-        "unsupported-detail": _unsupported,
+        "foreign-language": _on_text(foreign_words),
+        "unsupported-detail": _on_text(_unsupported),
         "unrelated": _unrelated,
     },
-    "code": {"empty": _empty, "code-not-verbatim": _code_not_verbatim},
+    "code": {"empty": _empty, "code-not-verbatim": _on_text(unknown_code)},
     "table": {
-        "table-not-verbatim": _table_not_verbatim,
-        "table-rows-missing": _table_rows_missing,
+        "table-not-verbatim": _on_text(unknown_row),
+        "table-rows-missing": _on_text(missing_row),
     },
 }
 _VERBATIM_RULES: Mapping[StatementKind, Mapping[str, Rule]] = {
-    "prose": {"block-markup": _moved_block},
+    "prose": {"block-markup": _on_text(moved_block)},
     "code": {},
-    "table": {"table-rows-missing": _table_rows_missing},
+    "table": {"table-rows-missing": _on_text(missing_row)},
 }

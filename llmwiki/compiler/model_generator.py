@@ -59,7 +59,7 @@ class ModelGenerator:
         Raises what the chat model raises. Whatever it answers, pages that arrived whole become
         drafts and the others are problems.
         """
-        fitted = _fit([sources for sources in pack if sources.chunks], self.limits)
+        fitted = fit_request([sources for sources in pack if sources.chunks], self.limits)
         problems = {
             sources.topic.id: "no-sources: the topic has no passages"
             for sources in pack
@@ -83,7 +83,7 @@ class ModelGenerator:
         )
 
 
-def _fit(pack: Sequence[TopicSources], limits: PackLimits) -> list[TopicSources]:
+def fit_request(pack: Sequence[TopicSources], limits: PackLimits) -> list[TopicSources]:
     """Return the pack as it fits a request; what had to stay out is logged."""
     fitted = fit_pack(pack, limits.max_input_tokens)
     for each in fitted:

@@ -16,8 +16,8 @@ from llmwiki.domain import (
 )
 from llmwiki.errors import InvalidAnswerError, UsageError
 from llmwiki.ports import Generator
+from llmwiki.store.compiled_page import CompiledPage
 from llmwiki.store.embeddings import page_embedding_text
-from llmwiki.store.page_writing import CompiledPage
 from llmwiki.text.hashing import content_hash
 
 

@@ -9,8 +9,8 @@ from llmwiki.domain import Collection
 from llmwiki.errors import UsageError
 from llmwiki.ports import Embedder
 from llmwiki.store import embeddings, revisions
+from llmwiki.store.compiled_page import Revision
 from llmwiki.store.embeddings import page_embedding_text
-from llmwiki.store.page_writing import Revision
 from llmwiki.store.pages import PageRow, find_page
 
 

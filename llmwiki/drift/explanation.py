@@ -8,10 +8,10 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, GeneratorKind, StaleReason, Statement
-from llmwiki.store import drift, pages, pins, status
+from llmwiki.store import drift, pages, passage_places, pins
 from llmwiki.store.drift import EdgeDifference
 from llmwiki.store.pages import PageRow
-from llmwiki.store.status import PassagePlace
+from llmwiki.store.passage_places import PassagePlace
 
 State = Literal["fresh", "stale", "pending", "pinned", "retired"]
 """``pending``: something moved after the last sweep, so the next one will flag the page.
@@ -74,14 +74,9 @@ def explain(
 ) -> Explanation:
     """Compare a page with its sources and with the configured way of writing pages."""
     differing = drift.differences(connection, page.id)
-    titles = (None, None) if page.topic_id is None else status.topic_titles(connection, page.id)
+    titles = (None, None) if page.topic_id is None else pages.topic_titles(connection, page.id)
     compiled = page.compiled_at is not None
-    outdated = (
-        page.topic_id is not None
-        and compiled
-        and page.recipe_hash != recipe
-        and not (page.generator_kind == "model" and generator_kind == "extractive")
-    )
+    outdated = compiled and _is_outdated(page, recipe, generator_kind)
     pinned = pins.is_pinned(connection, page.id)
     moved = compiled and (bool(differing) or outdated or titles[0] != titles[1])
     return Explanation(
@@ -102,6 +97,12 @@ def explain(
     )
 
 
+def _is_outdated(page: PageRow, recipe: str, generator_kind: GeneratorKind) -> bool:
+    """Tell whether another recipe would write the page, and may."""
+    may_replace = not (page.generator_kind == "model" and generator_kind == "extractive")
+    return page.topic_id is not None and page.recipe_hash != recipe and may_replace
+
+
 def _state(page: PageRow, *, moved: bool, pinned: bool) -> State:
     if page.retired_at is not None:
         return "retired"
@@ -116,7 +117,7 @@ def _moved_passages(
     connection: Connection, page: PageRow, differing: Sequence[EdgeDifference]
 ) -> tuple[MovedPassage, ...]:
     lost = [passage.chunk_id for passage in differing if passage.reason == "removed"]
-    places = status.passage_places(connection, lost)
+    places = passage_places.find_places(connection, lost)
     cited = [statement for _, _, statement in pages.statements_of(connection, page.id)]
     return tuple(_moved(passage, places.get(passage.chunk_id), cited) for passage in differing)
 

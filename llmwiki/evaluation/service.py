@@ -49,16 +49,13 @@ def evaluate(
     """
     require_distinct("dataset", [task.dataset.name for task in plan.tasks])
     require_distinct("configuration", [each.name for each in plan.configurations])
+    needs = needs_of(plan.measures, plan.depth)
     runs: list[Run] = []
     scores: list[DatasetScores] = []
     for task in plan.tasks:
         for configuration in plan.configurations:
-            trial = Trial(
-                name=configuration.name,
-                retriever=open_retriever(configuration, task.corpus.collection),
-                ids=task.corpus.ids,
-            )
-            needs = needs_of(plan.measures, plan.depth)
+            retriever = open_retriever(configuration, task.corpus.collection)
+            trial = Trial(name=configuration.name, retriever=retriever, ids=task.corpus.ids)
             run = run_queries(trial, task.dataset, clock, needs, progress=progress)
             log.info("evaluation.run.finished", dataset=task.dataset.name, configuration=trial.name)
             runs.append(run)

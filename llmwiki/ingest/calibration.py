@@ -26,6 +26,7 @@ from llmwiki.store.calibrations import (
 )
 from llmwiki.store.vectors import read_vectors
 from llmwiki.store.word_statistics import rarity, read_extents, sentence_terms
+from llmwiki.text.weights import share
 
 log = structlog.get_logger()
 
@@ -65,15 +66,7 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
         log.warning("ingest.calibration.failed", collection=collection.name, error=str(error))
         return False
     matrix = np.stack([vectors[chunk_id] for chunk_id in sentences])
-    common, rare = _percentiles(overlaps)
-    calibration = Calibration(
-        embedder=collection.embedder.name,
-        passages=passages,
-        foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
-        own_closeness=round(_own_closeness(matrix, own, foreign), 4),
-        common_overlap=round(common, 4),
-        rare_overlap=round(rare, 4),
-    )
+    calibration = _figures(collection, passages, matrix, own, foreign, overlaps)
     with engine.connect() as connection:
         write_calibration(connection, collection, calibration)
         connection.commit()
@@ -92,6 +85,25 @@ def first_sentence(text: str) -> str:
 
 def _still_holds(known: Calibration, passages: int) -> bool:
     return known.passages / GROWTH < passages < known.passages * GROWTH
+
+
+def _figures(
+    collection: Collection,
+    passages: int,
+    matrix: Vectors,
+    own: Vectors,
+    foreign: Vectors,
+    overlaps: Sequence[float],
+) -> Calibration:
+    common, rare = _percentiles(overlaps)
+    return Calibration(
+        embedder=collection.embedder.name,
+        passages=passages,
+        foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
+        own_closeness=round(_own_closeness(matrix, own, foreign), 4),
+        common_overlap=round(common, 4),
+        rare_overlap=round(rare, 4),
+    )
 
 
 def _own_closeness(passages: Vectors, sentences: Vectors, foreign: Vectors) -> float:
@@ -116,12 +128,10 @@ def _random_overlaps(
             lexeme: rarity(passages, frequency)
             for lexeme, frequency in terms.get(each.id, {}).items()
         }
-        total = sum(weights.values())
         rest = (*sample[place + 1 :], *sample[:place])
         others = (other for other in rest if other.document_id != each.document_id)
-        for other in islice(others, PAIRS_PER_SENTENCE if total else 0):
-            held = sum(weight for lexeme, weight in weights.items() if lexeme in other.lexemes)
-            overlaps.append(held / total)
+        compared = islice(others, PAIRS_PER_SENTENCE if weights else 0)
+        overlaps.extend(share(weights, other.lexemes) for other in compared)
     return overlaps
 
 

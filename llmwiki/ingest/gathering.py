@@ -47,10 +47,7 @@ def gather(
     files = {file.path: file for file in discovery.files}
     problems = list(discovery.problems)
     found = dict(_fingerprints(files.values(), settings, problems))
-    stored: Mapping[str, StoredDocument] = {}
-    if collection is not None:
-        with engine.connect() as connection:
-            stored = documents.stored_documents(connection, collection)
+    stored = {} if collection is None else _stored(engine, collection)
     present = frozenset(files) | _out_of_sight(stored, discovery.problems)
     moves = find_moves(
         found,
@@ -69,6 +66,11 @@ def gather(
         problems=tuple(problems),
         ignored=discovery.ignored,
     )
+
+
+def _stored(engine: Engine, collection: Collection) -> Mapping[str, StoredDocument]:
+    with engine.connect() as connection:
+        return documents.stored_documents(connection, collection)
 
 
 def _out_of_sight(stored: Iterable[str], problems: Sequence[DocumentError]) -> set[str]:

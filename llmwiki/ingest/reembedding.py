@@ -16,7 +16,7 @@ from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import ConfigurationError
 from llmwiki.ingest.calibration import calibrate
 from llmwiki.ports import Embedder
-from llmwiki.store import collections, embeddings, status
+from llmwiki.store import collections, embeddings
 from llmwiki.store.vector_indexes import refresh_vector_index
 
 log = structlog.get_logger()
@@ -56,7 +56,7 @@ def reembed_collection(
     identity = embedder.identity
     _refuse_same_name(collection, identity)
     with engine.connect() as connection:
-        total = status.count_texts_without_vector(connection, collection, identity)
+        total = embeddings.count_texts_without_vector(connection, collection, identity)
     embedded = 0
     while True:
         with engine.connect() as connection:

@@ -1,6 +1,6 @@
 """Brings topics, their edges, their pages' rows, the contents and the links up to date."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -47,17 +47,7 @@ def refresh_overview(
         new_ids = _apply(connection, collection, proposed, known, reconciliation)
         reanchored = anchors.reanchor_pages(connection, collection)
         entries = _entries(proposed, reconciliation)
-        title = f"Overview of {collection.name}"
-        summary = summarise_contents(collection.name, entries)
-        to_embed = embeddings.page_embedding_text(title, summary, [])
-        _, changed = contents.save_overview(
-            connection,
-            collection,
-            title=title,
-            summary=summary,
-            body=write_contents(entries),
-            embedding_hash=content_hash(to_embed),
-        )
+        to_embed, changed = _save_contents(connection, collection, entries)
         if changed or new_ids or reconciliation.gone:
             contents.relink(connection, collection, siblings=SIBLINGS_EACH_SIDE)
         connection.commit()
@@ -69,6 +59,24 @@ def refresh_overview(
         reanchored=reanchored,
         contents_changed=changed,
     )
+
+
+def _save_contents(
+    connection: Connection, collection: Collection, entries: Sequence[Entry]
+) -> tuple[str, bool]:
+    """Write the contents page; return what is to be embedded of it, and whether it changed."""
+    title = f"Overview of {collection.name}"
+    summary = summarise_contents(collection.name, entries)
+    to_embed = embeddings.page_embedding_text(title, summary, [])
+    _, changed = contents.save_overview(
+        connection,
+        collection,
+        title=title,
+        summary=summary,
+        body=write_contents(entries),
+        embedding_hash=content_hash(to_embed),
+    )
+    return to_embed, changed
 
 
 def _outlines(rows: Iterable[PassageRow]) -> Iterator[DocumentOutline]:
@@ -137,26 +145,36 @@ def _apply(
         collection,
         [(topic_id, key, title) for topic_id, (key, title, _, _) in zip(new_ids, new, strict=True)],
     )
-    moved, edges = [], []
-    for topic_id, index in zip(new_ids, reconciliation.new_keys, strict=True):
-        edges.append((topic_id, proposed[index].chunk_ids))
-    for index, topic in reconciliation.continued.items():
-        row, proposal = stored[topic.id], proposed[index]
-        if (row.title, row.folder, row.position, row.retired) != (
-            proposal.title,
-            proposal.folder,
-            index,
-            False,
-        ):
-            moved.append((topic.id, proposal.title, proposal.folder, index))
-        if row.chunk_ids != proposal.chunk_ids:
-            edges.append((topic.id, proposal.chunk_ids))
-    topics.update_topics(connection, moved)
+    edges = [
+        (topic_id, proposed[index].chunk_ids)
+        for topic_id, index in zip(new_ids, reconciliation.new_keys, strict=True)
+    ]
+    edges += [
+        (topic.id, proposed[index].chunk_ids)
+        for index, topic in reconciliation.continued.items()
+        if stored[topic.id].chunk_ids != proposed[index].chunk_ids
+    ]
+    topics.update_topics(connection, _moved(proposed, stored, reconciliation))
     contents.revive_pages(
         connection, [topic.id for topic in reconciliation.continued.values() if topic.retired]
     )
     topics.set_topic_chunks(connection, collection, edges)
     return new_ids
+
+
+def _moved(
+    proposed: Sequence[ProposedTopic],
+    stored: Mapping[TopicId, TopicRow],
+    reconciliation: Reconciliation,
+) -> list[tuple[TopicId, str, str, int]]:
+    """Return id, title, folder and position of topics that go on elsewhere, or live again."""
+    moved = []
+    for index, topic in reconciliation.continued.items():
+        row, proposal = stored[topic.id], proposed[index]
+        was = (row.title, row.folder, row.position, row.retired)
+        if was != (proposal.title, proposal.folder, index, False):
+            moved.append((topic.id, proposal.title, proposal.folder, index))
+    return moved
 
 
 def _entries(proposed: Sequence[ProposedTopic], reconciliation: Reconciliation) -> list[Entry]:

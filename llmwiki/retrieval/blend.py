@@ -14,7 +14,7 @@ apart. Without a reranker the fused score stands alone: the other two signals wi
 lost .03 of nDCG@10 on four data sets (docs of this project, retrieval measurements).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -22,6 +22,7 @@ from llmwiki.config import BlendWeights
 from llmwiki.domain import ChunkId
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.normalisation import min_max_scale
+from llmwiki.text.weights import share
 
 COMMON_SHARE = 0.05
 """An identifier in this share of the passages or more tells none of them apart."""
@@ -43,9 +44,7 @@ class QuestionWords:
 
         A word that the corpus does not have weighs most: it may be all that is asked about.
         """
-        total = sum(self.lexemes.values()) + self.unknown
-        matched = sum(weight for lexeme, weight in self.lexemes.items() if lexeme in held)
-        return matched / total if total else 0.0
+        return share(self.lexemes, held, unknown=self.unknown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +113,3 @@ def _blended(
         )
         for candidate in candidates
     ]
-
-
-def share(weights: Mapping[str, float], held: Iterable[str]) -> float:
-    """Return the share of the weights whose words are held; 0 where there are none."""
-    total = sum(weights.values())
-    if total <= 0:
-        return 0.0
-    return sum(weights.get(word, 0.0) for word in set(held)) / total

@@ -8,7 +8,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from llmwiki.store.tables import Base, key_column
+from llmwiki.store.base_table import Base, key_column
 
 
 class BatchTable(Base):

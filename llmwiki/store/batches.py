@@ -1,29 +1,19 @@
-"""Batches of requests at a service: what was sent, who works on it, and what became of it."""
+"""Batches of requests at a service: who works on each, and what became of it as a whole."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, func, insert, text, update
 
 from llmwiki.domain import Collection, GeneratorIdentity, RunId
-from llmwiki.store.batch_leases import SentPage, hold
-from llmwiki.store.batch_tables import BatchRequestTable, BatchTable
+from llmwiki.store.batch_leases import hold
+from llmwiki.store.batch_tables import BatchTable
+from llmwiki.store.sent_requests import SentRequest, insert_requests
 
 _DEAD_AFTER = timedelta(minutes=5)
 """A run whose heart has not beaten for so long works on nothing any more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentRequest:
-    """One request of a batch, with the unit of the ledger that was taken for it."""
-
-    custom_id: str
-    call_id: int | None
-    line: str
-    pages: tuple[SentPage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +37,6 @@ class OpenCounts:
     requests: int
     pages: int
 
-
-_PAGES = TypeAdapter(tuple[SentPage, ...])
 
 # A batch over collections of which some were not selected is left to a run over all of them;
 # one that is gone altogether keeps nobody.
@@ -102,20 +90,7 @@ def create(
         )
         .returning(BatchTable.id)
     ).scalar_one()
-    connection.execute(
-        insert(BatchRequestTable),
-        [
-            {
-                "batch_id": batch_id,
-                "custom_id": request.custom_id,
-                "call_id": request.call_id,
-                "line": request.line,
-                "pages": _PAGES.dump_python(request.pages, mode="json"),
-                "page_count": len(request.pages),
-            }
-            for request in requests
-        ],
-    )
+    insert_requests(connection, batch_id, requests)
     hold(connection, pages)
     return StoredBatch(
         id=batch_id,
@@ -180,52 +155,6 @@ def close(
         service_status=status,
         error=error or None,
         finished_at=func.clock_timestamp(),
-    )
-
-
-def open_requests(connection: Connection, batch: StoredBatch) -> list[SentRequest]:
-    """Return the requests of the batch that have no outcome yet, in the order of the file."""
-    rows = connection.execute(
-        select(
-            BatchRequestTable.custom_id,
-            BatchRequestTable.call_id,
-            BatchRequestTable.line,
-            BatchRequestTable.pages,
-        )
-        .where(BatchRequestTable.batch_id == batch.id, BatchRequestTable.outcome.is_(None))
-        .order_by(BatchRequestTable.id)
-    )
-    return [
-        SentRequest(
-            custom_id=row.custom_id,
-            call_id=row.call_id,
-            line=row.line,
-            pages=_PAGES.validate_python(row.pages),
-        )
-        for row in rows
-    ]
-
-
-def custom_ids(connection: Connection, batch: StoredBatch) -> frozenset[str]:
-    """Return the ids of all requests of the batch, those with an outcome included."""
-    return frozenset(
-        connection.scalars(
-            select(BatchRequestTable.custom_id).where(BatchRequestTable.batch_id == batch.id)
-        )
-    )
-
-
-def finish_request(
-    connection: Connection, batch: StoredBatch, request: SentRequest, outcome: str
-) -> None:
-    """Note what came of a request, and let go of what was sent."""
-    connection.execute(
-        update(BatchRequestTable)
-        .where(
-            BatchRequestTable.batch_id == batch.id,
-            BatchRequestTable.custom_id == request.custom_id,
-        )
-        .values(outcome=outcome, line="", pages=[])
     )
 
 

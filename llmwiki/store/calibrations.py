@@ -11,7 +11,7 @@ from math import log10
 from sqlalchemy import Connection, select, text, update
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.store.tables import CollectionTable
+from llmwiki.store.corpus_tables import CollectionTable
 
 SMALL_CORPUS_SHARE, SHARE_PER_DIGIT, LARGEST_SHARE = 0.45, 0.15, 0.9
 """The best passage of a large corpus comes near any question, so that more is asked of it."""

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Function, bindparam, cast, delete, func, inse
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
 from llmwiki.domain import ChunkId, Collection, DocumentId, SourceChunk, TopicId
-from llmwiki.store.tables import ChunkTable, DocumentTable, TopicChunkTable
+from llmwiki.store.corpus_tables import ChunkTable, DocumentTable, TopicChunkTable
 from llmwiki.text.lexemes import separate_words
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Engine, RowMapping, func, insert, select, tex
 
 from llmwiki.domain import Collection, CollectionId, EmbedderIdentity
 from llmwiki.errors import ConfigurationError, UnknownNameError, UsageError
-from llmwiki.store.tables import CollectionTable
+from llmwiki.store.corpus_tables import CollectionTable
 
 DEFAULT_OWNER = "system"
 

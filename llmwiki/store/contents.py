@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from llmwiki.domain import Collection, PageId, TopicId
 from llmwiki.store.page_writing import page_search_vector
 from llmwiki.store.pages import OVERVIEW_SLUG
-from llmwiki.store.tables import PageLinkTable, PageTable
+from llmwiki.store.wiki_tables import PageLinkTable, PageTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

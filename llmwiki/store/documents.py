@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from llmwiki.domain import Collection, DocumentId
-from llmwiki.store.tables import ChunkTable, DocumentTable
+from llmwiki.store.corpus_tables import ChunkTable, DocumentTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import psycopg
 from sqlalchemy import URL
 
+from llmwiki.closing import ClosedAfterUse
 from llmwiki.errors import DatabaseError
 from llmwiki.store.embedded_account import MARKER, choose_account, make_home
 from llmwiki.store.embedded_cluster import MAINTENANCE_DATABASE, OWNER, PORT, Cluster
@@ -31,7 +31,7 @@ DATABASE = "llmwiki"
 _LOCK_SECONDS = 180.0
 
 
-class EmbeddedServer:
+class EmbeddedServer(ClosedAfterUse):
     """One use of the server in a folder; several uses of one folder share the server."""
 
     def __init__(self, home: Path, socket_folder: Path) -> None:
@@ -52,17 +52,6 @@ class EmbeddedServer:
             return cls(home, _uses.add(home, settings or {}))
         except (OSError, psycopg.Error) as error:
             raise DatabaseError(f"embedded PostgreSQL in {home}: {error}") from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def url(self, database: str = DATABASE) -> str:
         """Return the SQLAlchemy URL of a database of this server."""

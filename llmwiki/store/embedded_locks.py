@@ -5,9 +5,8 @@ import fcntl
 import os
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from llmwiki.closing import ClosedAfterUse
 from llmwiki.errors import DatabaseError
 
 POLL_SECONDS = 0.02
@@ -15,7 +14,7 @@ POLL_SECONDS = 0.02
 _open_descriptors: set[int] = set()
 
 
-class FileLock:
+class FileLock(ClosedAfterUse):
     """One open description of a lock file; closing it releases whatever it holds."""
 
     def __init__(self, path: Path) -> None:
@@ -25,17 +24,6 @@ class FileLock:
             raise DatabaseError(f"{path} cannot be opened: {error.strerror}") from error
         self.path = path
         _open_descriptors.add(self.descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def try_exclusive(self) -> bool:
         """Take the lock for this holder alone, or return False at once."""

@@ -9,7 +9,22 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.ports import Embedder
-from llmwiki.store.tables import ChunkTable, EmbeddingTable, PageTable
+from llmwiki.store.corpus_tables import ChunkTable, EmbeddingTable
+from llmwiki.store.wiki_tables import PageTable
+
+_WITHOUT_VECTOR = """
+SELECT count(*) FROM (
+    SELECT embedding_hash AS hash FROM chunk
+    WHERE collection_id = :collection AND embedding_hash IS NOT NULL
+    UNION
+    SELECT embedding_hash FROM page
+    WHERE collection_id = :collection AND embedding_hash IS NOT NULL
+) wanted
+WHERE NOT EXISTS (
+    SELECT 1 FROM embedding e
+    WHERE e.collection_id = :collection AND e.embedder = :embedder AND e.hash = wanted.hash
+)
+"""
 
 
 def known_hashes(
@@ -123,6 +138,16 @@ def pages_without_vector(
     return [
         (row.embedding_hash, page_embedding_text(row.title, row.tldr, row.tags)) for row in rows
     ]
+
+
+def count_texts_without_vector(
+    connection: Connection, collection: Collection, embedder: EmbedderIdentity
+) -> int:
+    """Return how many passages and pages, equal ones once, the embedder has not seen yet."""
+    count: int = connection.execute(
+        text(_WITHOUT_VECTOR), {"collection": collection.id, "embedder": embedder.name}
+    ).scalar_one()
+    return count
 
 
 def drop_unused_embeddings(connection: Connection, collection: Collection) -> int:

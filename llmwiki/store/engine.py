@@ -5,12 +5,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from sqlalchemy import URL, Engine, create_engine, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError, ProgrammingError
 
+from llmwiki.closing import ClosedAfterUse
 from llmwiki.errors import ConfigurationError, DatabaseError, DatabaseUnreachableError
 
 SMALLEST_PGVECTOR = "0.8.2"
@@ -22,22 +21,11 @@ _EXAMPLES = "`postgresql://user:password@host/database` or `embedded:/var/lib/ll
 
 
 @dataclass(frozen=True, kw_only=True)
-class Database:
+class Database(ClosedAfterUse):
     """An open database: leaving the block disposes of the engine and leaves the server."""
 
     engine: Engine
     leave_server: Callable[[], None] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections, and stop an embedded server that nobody else uses."""
@@ -113,6 +101,17 @@ def server_facts(engine: Engine) -> ServerFacts:
         ).one_or_none()
     installed, available = extension or (None, None)
     return ServerFacts(postgresql=str(version), pgvector=installed, pgvector_available=available)
+
+
+def text_settings(connection: Connection) -> tuple[str, str]:
+    """Return the database's encoding and the locale that tells it what a letter is."""
+    row = connection.execute(
+        text(
+            "SELECT pg_encoding_to_char(encoding), datctype "
+            "FROM pg_database WHERE datname = current_database()"
+        )
+    ).one()
+    return row[0], row[1]
 
 
 def require_pgvector(engine: Engine) -> ServerFacts:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Date, ForeignKey, Index, Integer, func
 from sqlalchemy.orm import Mapped, mapped_column
 
-from llmwiki.store.tables import Base, collection_column, key_column
+from llmwiki.store.base_table import Base, collection_column, key_column
 
 
 class RunTable(Base):

@@ -1,79 +1,19 @@
 """Writes a compiled page whole, under the token of its lease, or not at all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    cast,
-    delete,
-    func,
-    insert,
-    literal_column,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, cast, delete, func, insert, literal_column, update
 from sqlalchemy.dialects.postgresql import REGCONFIG
 
-from llmwiki.domain import (
-    ChunkId,
-    Collection,
-    GeneratorIdentity,
-    PageDraft,
-    PageId,
-    PageSection,
-    SourceChunk,
-    Statement,
-)
-from llmwiki.store import page_content
-from llmwiki.store.tables import PageRevisionTable, PageSourceTable, PageTable, StatementTable
+from llmwiki.domain import Collection, PageId, SourceChunk
+from llmwiki.store import compiled_page
+from llmwiki.store.compiled_page import CompiledPage, Edge, Revision
+from llmwiki.store.wiki_tables import PageRevisionTable, PageSourceTable, PageTable, StatementTable
 
 REVISIONS_KEPT = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledPage:
-    """Everything that a compile writes, beside the edges."""
-
-    title: str
-    topic_title: str
-    tldr: Statement
-    tags: tuple[str, ...]
-    sections: tuple[PageSection, ...]
-    body: str
-    embedding_hash: str
-    source_hash: str
-    recipe_hash: str
-    generator: GeneratorIdentity
-
-    @property
-    def text(self) -> PageDraft:
-        """Title, summary, tags and sections."""
-        return PageDraft(title=self.title, tldr=self.tldr, tags=self.tags, sections=self.sections)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    """A passage that a page was compiled from, as it was then."""
-
-    chunk_id: ChunkId
-    content_hash: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
-    """A kept revision, with everything that it takes to return to it."""
-
-    number: int
-    compiled_at: datetime
-    page: CompiledPage
-    edges: tuple[Edge, ...]
-    """In reading order."""
-    restored_from: int | None
-    """The revision that it is a copy of, after a rollback."""
 
 
 def write_page(
@@ -193,7 +133,7 @@ def _replace_parts(
             revision=revision.number,
             collection_id=collection.id,
             compiled_at=revision.compiled_at,
-            content=_content(revision),
+            content=compiled_page.to_json(revision),
         )
     )
     connection.execute(
@@ -248,19 +188,3 @@ def _replace_edges(
     ]
     if rows:
         connection.execute(insert(PageSourceTable), rows)
-
-
-def _content(revision: Revision) -> dict[str, Any]:
-    page = revision.page
-    return {
-        **page_content.to_json(page.text),
-        "topic_title": page.topic_title,
-        "body": page.body,
-        "source_hash": page.source_hash,
-        "recipe_hash": page.recipe_hash,
-        "generator_kind": page.generator.kind,
-        "generator": page.generator.name,
-        "generator_version": page.generator.version,
-        "edges": [asdict(edge) for edge in revision.edges],
-        "restored_from": revision.restored_from,
-    }

@@ -9,6 +9,7 @@ from sqlalchemy import (
     RowMapping,
     func,
     select,
+    text,
 )
 
 from llmwiki.domain import (
@@ -20,12 +21,14 @@ from llmwiki.domain import (
     TopicId,
 )
 from llmwiki.errors import UnknownNameError
-from llmwiki.store.tables import (
-    PageTable,
-    StatementTable,
-)
+from llmwiki.store.wiki_tables import PageTable, StatementTable
 
 OVERVIEW_SLUG = "overview"
+
+_TITLES = """
+SELECT t.title AS now, p.topic_title_at_compile AS compiled
+FROM page p JOIN topic t ON t.id = p.topic_id WHERE p.id = :page
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,12 @@ def find_overview(connection: Connection, collection: Collection) -> PageRow | N
         .one_or_none()
     )
     return _page(row) if row else None
+
+
+def topic_titles(connection: Connection, page_id: PageId) -> tuple[str, str | None]:
+    """Return the title of the page's topic now, and the one that the page was compiled for."""
+    row = connection.execute(text(_TITLES), {"page": page_id}).one()
+    return row.now, row.compiled
 
 
 def statements_of(connection: Connection, page_id: PageId) -> list[tuple[str, str, Statement]]:

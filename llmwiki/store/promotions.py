@@ -10,7 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, text, update
 
 from llmwiki.domain import Collection
-from llmwiki.store.tables import CollectionTable
+from llmwiki.store.corpus_tables import CollectionTable
 
 GateReason = Literal["open", "not-promoted", "not-linted", "lint-too-old", "lint-errors"]
 

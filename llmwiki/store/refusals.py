@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from llmwiki.domain import CollectionId, PageDraft, PageId, RunId
 from llmwiki.store import page_content
-from llmwiki.store.tables import RefusedDraftTable
+from llmwiki.store.wiki_tables import RefusedDraftTable
 
 REFUSALS_KEPT = 3
 

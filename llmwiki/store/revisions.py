@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, select, text
+from sqlalchemy import Connection, func, select, text
 
-from llmwiki.domain import ChunkId, Collection, GeneratorIdentity, PageId
+from llmwiki.domain import Collection, PageId
 from llmwiki.errors import PageLeasedError, UnknownNameError
-from llmwiki.store import anchors, page_content, pins
-from llmwiki.store.embeddings import page_embedding_text
-from llmwiki.store.page_writing import CompiledPage, Edge, Revision, restore_page
+from llmwiki.store import anchors, compiled_page, pins
+from llmwiki.store.compiled_page import Revision
+from llmwiki.store.page_writing import restore_page
 from llmwiki.store.pages import PageRow
-from llmwiki.store.tables import PageRevisionTable
-from llmwiki.text.hashing import content_hash
+from llmwiki.store.wiki_tables import PageRevisionTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +78,7 @@ def find_revision(connection: Connection, page: PageRow, number: int | None = No
         .mappings()
         .one()
     )
-    return _revision(row)
+    return compiled_page.from_json(row["revision"], row["compiled_at"], row["content"])
 
 
 def require_unleased(connection: Connection, page_id: PageId) -> None:
@@ -123,35 +121,4 @@ def _missing(page: PageRow, number: int | None, kept: Sequence[int]) -> str:
         return f"page {page.slug!r} has no revision before {page.revision}; there is {there}"
     return (
         f"page {page.slug!r} has no revision {number}; there are {there} (the last ones are kept)"
-    )
-
-
-def _revision(row: RowMapping) -> Revision:
-    content: dict[str, Any] = row["content"]
-    draft = page_content.from_json(content)
-    to_embed = page_embedding_text(draft.title, draft.tldr.text, draft.tags)
-    return Revision(
-        number=row["revision"],
-        compiled_at=row["compiled_at"],
-        page=CompiledPage(
-            title=draft.title,
-            topic_title=content["topic_title"],
-            tldr=draft.tldr,
-            tags=draft.tags,
-            sections=draft.sections,
-            body=content["body"],
-            embedding_hash=content_hash(to_embed),
-            source_hash=content["source_hash"],
-            recipe_hash=content["recipe_hash"],
-            generator=GeneratorIdentity(
-                kind=content["generator_kind"],
-                name=content["generator"],
-                version=content["generator_version"],
-            ),
-        ),
-        edges=tuple(
-            Edge(chunk_id=ChunkId(edge["chunk_id"]), content_hash=edge["content_hash"])
-            for edge in content["edges"]
-        ),
-        restored_from=content.get("restored_from"),
     )

@@ -7,7 +7,8 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from llmwiki.domain import ChunkId, Collection, TopicId
-from llmwiki.store.tables import ChunkTable, DocumentTable, PageTable, TopicChunkTable, TopicTable
+from llmwiki.store.corpus_tables import ChunkTable, DocumentTable, TopicChunkTable, TopicTable
+from llmwiki.store.wiki_tables import PageTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

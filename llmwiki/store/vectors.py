@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, select
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.store.tables import ChunkTable, EmbeddingTable
+from llmwiki.store.corpus_tables import ChunkTable, EmbeddingTable
 
 
 def read_vectors(

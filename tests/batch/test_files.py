@@ -6,7 +6,7 @@ import pytest
 from llmwiki.compiler.batch_requests import FileLimits, file_content, split_files
 from llmwiki.compiler.batch_results import RequestResult, read_results
 from llmwiki.errors import InvalidAnswerError
-from llmwiki.store.batches import SentRequest
+from llmwiki.store.sent_requests import SentRequest
 
 
 def request(name: str, length: int = 9) -> SentRequest:

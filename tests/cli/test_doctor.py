@@ -6,7 +6,7 @@ import pytest
 
 from llmwiki.cli.checks import judge_night, shown_url
 from llmwiki.domain import RunId
-from llmwiki.store.status import RunStatus
+from llmwiki.store.run_status import RunStatus
 from tests.cli.conftest import Command, Outcome
 from tests.support.tiny_cross_encoder import write_cross_encoder
 

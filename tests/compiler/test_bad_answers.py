@@ -5,16 +5,8 @@ import pytest
 from llmwiki.compiler.answer import read_answer
 from llmwiki.compiler.gate import GateLimits, GateVerdict, check_draft
 from llmwiki.domain import PageDraft, Statement, TopicId
-from tests.compiler.bad_answers import (
-    BAD_ANSWERS,
-    GOOD,
-    MEANINGS,
-    PACK,
-    READ,
-    BadAnswer,
-    Outcome,
-    document,
-)
+from tests.compiler.bad_answer import GOOD, PACK, READ, BadAnswer, Outcome
+from tests.compiler.bad_answers import BAD_ANSWERS, MEANINGS, document
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "bad-answers.md"
 FIRST = TopicId(1)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from llmwiki.compiler.gate import DroppedStatement, GateLimits, GateVerdict, check_draft
 from llmwiki.domain import PageDraft, PageSection, Statement, StatementKind, TopicSources
-from tests.compiler.bad_answers import CHINESE, RELAY
+from tests.compiler.bad_answer import CHINESE, RELAY
 from tests.compiler.samples import chunk, draft, statement, topic_sources
 
 LIMITS = GateLimits()

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import Engine, text
 
-from jobs.scheduler import NightRunner, changes_clocks, is_missed, parse_schedule
+from jobs.schedule import changes_clocks, is_missed, parse_schedule
+from jobs.scheduler import NightRunner
 from llmwiki.errors import ConfigurationError
 
 MONDAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -14,7 +14,8 @@ from llmwiki.config import BudgetSettings, GeneratorSettings, Settings
 from llmwiki.errors import ConfigurationError
 from llmwiki.providers.classification import REFUSED
 from llmwiki.store.engine import Database
-from tests.providers.answers import CASES, Case, effect_of
+from tests.providers.answer_case import Case
+from tests.providers.answers import CASES, effect_of
 from tests.providers.conftest import FakeClock
 from tests.support.chat_server import Answer, ChatServer
 from tests.support.wiki import HASHING, Wiki, prose

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 from jobs import exit_codes
 from llmwiki.config import GeneratorSettings, Settings
 from llmwiki.domain import PageId
-from llmwiki.store import queue
+from llmwiki.store import page_leases, queue
 from llmwiki.store.queue import QueuedPage, QueueFilter
 from tests.support.chat_server import ChatServer
 from tests.support.model import write_pages
@@ -97,7 +97,7 @@ def test_what_is_lost_while_the_answer_is_being_written_is_recorded_as_well(
 ) -> None:
     """A quarter of the lease has passed, so that it is renewed between two pages."""
     wiki.drain(budget=0)
-    monkeypatch.setattr("llmwiki.compiler.drain.SHARE_OF_LEASE", 1e9)
+    monkeypatch.setattr("llmwiki.compiler.open_pages.SHARE_OF_LEASE", 1e9)
     taken: list[str] = []
 
     def answer_late(request: dict[str, Any]) -> str:
@@ -135,7 +135,7 @@ def test_no_request_is_spent_on_pages_that_another_worker_has(
     """The worker sleeps between its claim and its request, and wakes up as a zombie."""
     wiki.drain(budget=0)
     taken: list[str] = []
-    renew = queue.renew
+    renew = page_leases.renew
 
     def renew_late(
         connection: Connection, pages: Sequence[QueuedPage], *, lease: timedelta
@@ -144,7 +144,7 @@ def test_no_request_is_spent_on_pages_that_another_worker_has(
             taken.extend(take_over(wiki))
         return renew(connection, pages, lease=lease)
 
-    monkeypatch.setattr(queue, "renew", renew_late)
+    monkeypatch.setattr(page_leases, "renew", renew_late)
     assert wiki.drain().facts["compiled"] == 3
 
     [request] = server.bodies
@@ -184,6 +184,6 @@ def test_only_pages_that_still_need_a_compile_keep_their_lease(wiki: Wiki) -> No
     wiki.change("UPDATE page SET stale = false WHERE slug = :slug", slug=slugs[4])
 
     with wiki.engine.connect() as connection:
-        kept = queue.renew(connection, pages, lease=LEASE)
+        kept = page_leases.renew(connection, pages, lease=LEASE)
 
     assert kept == {pages[0].page_id, pages[2].page_id, pages[5].page_id}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, select, text
 
 from llmwiki.domain import Collection
 from llmwiki.store.page_writing import page_search_vector
-from llmwiki.store.tables import PageTable
+from llmwiki.store.wiki_tables import PageTable
 from llmwiki.text.hashing import bag_hash
 
 _PAGES = """

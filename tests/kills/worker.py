@@ -20,7 +20,7 @@ from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.config import BudgetSettings, CompileSettings, GeneratorSettings, Settings
 from llmwiki.logs import configure_logging
 from llmwiki.providers.openai_chat import ChatModel
-from llmwiki.store import embeddings, page_writing, queue, runs
+from llmwiki.store import embeddings, page_leases, page_writing, queue, runs
 from llmwiki.store.collections import select_collections
 from llmwiki.store.ledger import LedgerAttempt, LedgerMeter
 from tests.support.wiki import HASHING
@@ -32,9 +32,9 @@ PAGES_PER_CALL = 3
 BOUNDARIES: dict[str, tuple[Any, str, When]] = {
     "before the claim": (queue, "claim", "before"),
     "pages claimed, not committed": (queue, "claim", "after"),
-    "claim committed": (queue, "renew", "before"),
-    "lease renewed, not committed": (queue, "renew", "after"),
-    "before pages that are current again are let go": (queue, "clear_stale", "before"),
+    "claim committed": (page_leases, "renew", "before"),
+    "lease renewed, not committed": (page_leases, "renew", "after"),
+    "before pages that are current again are let go": (page_leases, "clear_stale", "before"),
     "before the reservation": (LedgerMeter, "_take", "before"),
     "unit taken, not committed": (LedgerMeter, "_take", "after"),
     "reservation committed, request not sent": (ChatModel, "_send", "before"),
@@ -48,9 +48,9 @@ BOUNDARIES: dict[str, tuple[Any, str, When]] = {
     "page written, not committed": (page_writing, "write_page", "after"),
     "record written, page not committed": (PageFinisher, "record", "after"),
     "page committed": (PageFinisher, "finish", "after"),
-    "failure counted, not committed": (queue, "note_failure", "after"),
-    "before leases are given back": (queue, "release", "before"),
-    "leases given back, not committed": (queue, "release", "after"),
+    "failure counted, not committed": (page_leases, "note_failure", "after"),
+    "before leases are given back": (page_leases, "release", "before"),
+    "leases given back, not committed": (page_leases, "release", "after"),
     "drain ended, its record not written": (Drain, "run", "after"),
     "before the run is closed": (runs, "finish_run", "before"),
 }

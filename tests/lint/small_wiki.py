@@ -27,9 +27,10 @@ from llmwiki.overview.contents import Entry, summarise_contents, write_contents
 from llmwiki.store import contents, topics
 from llmwiki.store.chunks import ChunkValues, insert_chunks, topic_sources
 from llmwiki.store.collections import create_collection
+from llmwiki.store.compiled_page import CompiledPage
+from llmwiki.store.corpus_tables import DocumentTable
 from llmwiki.store.embeddings import add_embeddings
-from llmwiki.store.page_writing import CompiledPage, write_page
-from llmwiki.store.tables import DocumentTable
+from llmwiki.store.page_writing import write_page
 from llmwiki.text.hashing import content_hash
 
 EMBEDDER = EmbedderIdentity(name="toy", dimension=8)

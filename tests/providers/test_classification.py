@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from llmwiki.providers.classification import Verdict, classify
 from llmwiki.providers.http_answer import HttpAnswer
 from llmwiki.providers.openai_client import open_client
-from tests.providers.answers import CASES, Case, document, gemini, limited
+from tests.providers.answer_case import Case, gemini, limited
+from tests.providers.answers import CASES, document
 from tests.support.chat_server import Answer, ChatServer
 
 NOW = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)

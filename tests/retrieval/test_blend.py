@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from llmwiki.config import BlendWeights
 from llmwiki.domain import ChunkId
-from llmwiki.retrieval.blend import Judgement, QuestionWords, blend, rare_identifiers, share
+from llmwiki.retrieval.blend import Judgement, QuestionWords, blend, rare_identifiers
 from llmwiki.retrieval.candidates import Candidate
 from tests.support.candidates import candidate, ordered
 
@@ -95,14 +95,6 @@ def test_without_any_score_nothing_changes() -> None:
     candidates = ordered("a", "b")
 
     assert blend(candidates, judgement({}), NO_WORDS, BlendWeights()) == candidates
-
-
-def test_without_words_there_is_no_overlap() -> None:
-    assert share({}, ["a"]) == 0.0
-
-
-def test_a_word_that_occurs_twice_counts_once() -> None:
-    assert share({"a": 1.0, "b": 1.0}, ["a", "a"]) == 0.5
 
 
 def test_an_identifier_in_a_twentieth_of_the_passages_is_a_common_one() -> None:

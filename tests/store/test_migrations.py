@@ -9,10 +9,13 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import CheckConstraint, Engine, create_engine, make_url, text
 
+import llmwiki.store.batch_tables
+import llmwiki.store.corpus_tables
 import llmwiki.store.job_tables
-import llmwiki.store.retrieval_tables  # noqa: F401 - registers tables with the metadata
+import llmwiki.store.retrieval_tables
+import llmwiki.store.wiki_tables  # noqa: F401 - registers tables with the metadata
 from llmwiki.store import migrations
-from llmwiki.store.tables import Base
+from llmwiki.store.base_table import Base
 
 
 @pytest.fixture

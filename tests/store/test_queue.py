@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from llmwiki.domain import Collection, EmbedderIdentity
-from llmwiki.store import queue
+from llmwiki.store import page_leases, queue
 from llmwiki.store.collections import create_collection
 from llmwiki.store.contents import add_pages
 from llmwiki.store.queue import QueuedPage, QueueFilter
@@ -77,7 +77,7 @@ def test_a_failure_waits_for_its_retry_and_ends_in_quarantine(
         page = claim(engine, collection, 1)[0]
         assert page.topic.key == "page-0"
         with engine.connect() as connection:
-            queue.note_failure(
+            page_leases.note_failure(
                 connection, page, "too short", retry_after=timedelta(hours=1), max_attempts=2
             )
             connection.commit()
@@ -94,7 +94,9 @@ def test_a_failure_of_a_lost_lease_changes_nothing(engine: Engine, collection: C
     (page,) = claim(engine, collection, 1)
     change(engine, "UPDATE page SET lease_token = lease_token + 1")
     with engine.connect() as connection:
-        queue.note_failure(connection, page, "late", retry_after=timedelta(hours=1), max_attempts=1)
+        page_leases.note_failure(
+            connection, page, "late", retry_after=timedelta(hours=1), max_attempts=1
+        )
         connection.commit()
         attempts = connection.execute(text("SELECT max(attempts) FROM page")).scalar_one()
     assert attempts == 0
@@ -121,7 +123,7 @@ def test_a_released_page_can_be_claimed_at_once_and_lost_no_attempt(
 ) -> None:
     pages = claim(engine, collection, 2)
     with engine.connect() as connection:
-        queue.release(connection, pages)
+        page_leases.release(connection, pages)
         connection.commit()
     assert keys(claim(engine, collection, 2)) == keys(pages)
 

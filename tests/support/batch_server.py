@@ -11,10 +11,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from llmwiki.closing import ClosedAfterUse
 from tests.support.chat_server import Answer, completion
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ class Fault:
     after: bool = False
 
 
-class BatchServer:
+class BatchServer(ClosedAfterUse):
     """Serves in threads of this process from construction until ``close``."""
 
     def __init__(self, answerer: Answerer) -> None:
@@ -111,17 +111,6 @@ class BatchServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _answer(self, line: Json) -> Json:
         given = self.answerer(line["body"])

@@ -23,8 +23,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from llmwiki.closing import ClosedAfterUse
 
 Json = dict[str, Any]
 _LONGEST_TRICKLE = 600.0
@@ -109,7 +110,7 @@ def answer_by_default(request: Json) -> Answer:
     return embeddings([text_vector(text, request.get("dimensions", 8)) for text in texts])
 
 
-class ChatServer:
+class ChatServer(ClosedAfterUse):
     """Serves in threads of this process from construction until ``close``.
 
     Queued answers are given first, one a request; then the answerer is asked.
@@ -159,17 +160,6 @@ class ChatServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _Server(ThreadingHTTPServer):

@@ -9,7 +9,7 @@ from llmwiki.config import RetrievalSettings
 from llmwiki.domain import Collection
 from llmwiki.errors import ConfigurationError
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.retrieval.events import Trace
+from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.evidence.automatic import automatic_families
 from llmwiki.retrieval.evidence.details import FamiliesDetail, FamilyFacts
 from llmwiki.retrieval.evidence.evidence import NO_FAMILIES, Evidence
@@ -53,19 +53,23 @@ def find_families(  # noqa: PLR0913 - one door, and each argument is a different
             candidates=tuple(candidates),
             tiers=plans.tiers,
         )
-        detail = FamiliesDetail(families=tuple(_facts(evidence)))
-        try:
-            plans.require_sound()
-        except ConfigurationError as error:
-            problems = [str(problem) for problem in plans.problems]
-            log.error("plans.broken", problems=problems)  # noqa: TRY400 - a stack tells nothing
-            step.fail(error, detail=detail)
-            return evidence
-        if evidence.families:
-            step.done(detail)
-        else:
-            step.skip("no-families", NO_FAMILIES)
+        _tell(evidence, plans, step)
         return evidence
+
+
+def _tell(evidence: Evidence, plans: PlanLibrary, step: OpenStep) -> None:
+    detail = FamiliesDetail(families=tuple(_facts(evidence)))
+    try:
+        plans.require_sound()
+    except ConfigurationError as error:
+        problems = [str(problem) for problem in plans.problems]
+        log.error("plans.broken", problems=problems)  # noqa: TRY400 - a stack tells nothing
+        step.fail(error, detail=detail)
+        return
+    if evidence.families:
+        step.done(detail)
+    else:
+        step.skip("no-families", NO_FAMILIES)
 
 
 def _facts(evidence: Evidence) -> list[FamilyFacts]:

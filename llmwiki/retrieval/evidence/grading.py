@@ -17,12 +17,12 @@ from itertools import groupby
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection
-from llmwiki.retrieval.blend import share
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.evidence.details import Grade
 from llmwiki.retrieval.evidence.families import EvidenceFamily
 from llmwiki.store.passage_lexemes import lexemes_of
 from llmwiki.store.word_statistics import question_terms, rarity, read_extents
+from llmwiki.text.weights import share
 
 EvidenceScorer = Callable[
     [Connection, Sequence[Collection], str, Sequence[ChunkId]], Mapping[ChunkId, float]

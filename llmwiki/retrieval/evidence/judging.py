@@ -48,19 +48,12 @@ def grade_families(
             _grade(connection, reserved, each, levels or EvidenceLevels(), scorer)
             for each in reserved.families
         ]
-        asked = [
-            place
-            for place, each in enumerate(grades)
-            if plan_of(each.family) is not None and each.witness is not None
-        ]
+        asked = [place for place, each in enumerate(grades) if _may_be_asked_for(each)]
         if not parts.settings.grade_with_model or not asked:
             step.done(GradeDetail(method="overlap", grades=_facts(grades)))
         elif parts.model is None:
-            step.done(
-                GradeDetail(
-                    method="overlap", grades=_facts(grades), without_model="no model is configured"
-                )
-            )
+            problem = "no model is configured"
+            step.done(GradeDetail(method="overlap", grades=_facts(grades), without_model=problem))
         else:
             connection.commit()  # no transaction is open while the model works
             families = [grades[place] for place in asked]
@@ -69,6 +62,10 @@ def grade_families(
                 grades[asked[place]] = _as_said(grades[asked[place]], grade)
             _tell(said, grades, parts.model.name, step)
         return Graded(reserved=reserved, grades=tuple(grades))
+
+
+def _may_be_asked_for(grade: FamilyGrade) -> bool:
+    return plan_of(grade.family) is not None and grade.witness is not None
 
 
 def restore_families(graded: Graded, kept: Sequence[Candidate], trace: Trace) -> Restored:

@@ -71,6 +71,10 @@ def _rescue(
         step.done(detail, usage=queries.usage)
     else:
         step.fail(queries.failure, detail=detail, usage=queries.usage)
+    return _with_rescued(evidence, rescued)
+
+
+def _with_rescued(evidence: Evidence, rescued: Mapping[int, Rescued]) -> Evidence:
     known = {each.id: each for each in evidence.candidates}
     found = {each.id: each for of in rescued.values() for each in of.candidates}
     together = (known | {key: each for key, each in found.items() if key not in known}).values()
