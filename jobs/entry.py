@@ -106,10 +106,10 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
     except LlmwikiError as error:
         print(f"llmwiki: {error}", file=sys.stderr)  # noqa: T201 - the user's line, not a log
         return _code_for(error)
-    except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
     except Terminated:
         return exit_codes.TERMINATED
+    except KeyboardInterrupt:
+        return exit_codes.INTERRUPTED
     except DBAPIError as error:
         log.debug("database_error", exc_info=error)
         print(f"llmwiki: {_database_problem(error)}", file=sys.stderr)  # noqa: T201 - as above
