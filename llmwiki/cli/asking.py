@@ -78,7 +78,7 @@ def _fact(value: object) -> str:
 def tell_problems(context: Context) -> None:
     """Name on standard error what did not work, so that a thin result is not taken for all."""
     for event in context.events:
-        if event.status == "error" or event.reason in {"other-embedder", "quota"}:
+        if event.status == "error" or event.reason in {"other-embedder", "quota", "circuit-open"}:
             print_problem(f"{event.step} was left out: {event.message}")
     if context.missing_families:
         print_problem(f"no evidence was found for: {', '.join(context.missing_families)}")
