@@ -87,7 +87,7 @@ def tell_problems(context: Context) -> None:
 def block_lines(block: ContextBlock, *, characters: int | None = EXCERPT_CHARACTERS) -> Text:
     """Return a block of a context as lines for people."""
     first = block.first
-    whole = block.text if characters is None else excerpt(block.text, characters)
+    whole = block.readable if characters is None else excerpt(block.readable, characters)
     lines = Text()
     lines.append(f"[{block.number}] {printable(block.citation)}", style="bold")
     lines.append(f"\n{_indented(printable(whole))}")
@@ -181,6 +181,7 @@ def _block_facts(block: ContextBlock) -> dict[str, Any]:
         "chunk_ids": list(block.chunk_ids),
         "document": first.document_path,
         "breadcrumb": list(first.breadcrumb),
+        "table_header": block.table_header,
         "text": block.text,
         "score": block.score,
         "found_by": list(block.found_by),
