@@ -20,6 +20,7 @@ from llmwiki.config import load_settings
 from llmwiki.errors import LlmwikiError, PageLeasedError, ProviderError, RunLockedError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
+from llmwiki.store.refusal_texts import told_by_database
 
 log = structlog.get_logger()
 
@@ -129,7 +130,7 @@ def _replace_closed_streams() -> None:
 
 def _database_problem(error: DBAPIError) -> str:
     """Tell in one line what the database said; the statement and its values stay out of it."""
-    said = " ".join(str(error.orig).split())
+    said = told_by_database(error)
     if error.connection_invalidated or isinstance(error, OperationalError):
         return (
             f"the database ended the connection ({said}); what was written is whole: run it again"

@@ -64,9 +64,19 @@ def _print(answer: Answer) -> None:
         case "passages":
             _print_passages(answer)
         case "not-in-corpus":
-            print_line(f"Not in the corpus. {_nearest(answer)}")
+            _print_not_in_corpus(answer)
     for family in answer.context.missing_families:
         print_line(f"Missing evidence: {family}.")
+
+
+def _print_not_in_corpus(answer: Answer) -> None:
+    print_line(f"Not in the corpus. {_nearest(answer)}")
+    if answer.context.anchors:
+        # Only a broad question has them; what it may be after is no passage at all.
+        print_line("The question is a broad one. What the corpus is about, by its overview:")
+        print_line()
+        for anchor in answer.context.anchors:
+            console().print(anchor_lines(anchor), soft_wrap=True)
 
 
 def _nearest(answer: Answer) -> str:
