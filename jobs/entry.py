@@ -20,6 +20,7 @@ from llmwiki.config import load_settings
 from llmwiki.errors import LlmwikiError, PageLeasedError, ProviderError, RunLockedError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
+from llmwiki.store.refusal_texts import told_by_database
 
 log = structlog.get_logger()
 
@@ -151,10 +152,10 @@ def guarded(work: Callable[[App], int], *, check_schema: bool = True) -> int:
     except LlmwikiError as error:
         print(f"llmwiki: {error}", file=sys.stderr)  # noqa: T201 - the user's line, not a log
         return _code_for(error)
-    except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
     except Terminated:
         return exit_codes.TERMINATED
+    except KeyboardInterrupt:
+        return exit_codes.INTERRUPTED
     except DBAPIError as error:
         log.debug("database_error", exc_info=error)
         print(f"llmwiki: {_database_problem(error)}", file=sys.stderr)  # noqa: T201 - as above
@@ -174,7 +175,7 @@ def _replace_closed_streams() -> None:
 
 def _database_problem(error: DBAPIError) -> str:
     """Tell in one line what the database said; the statement and its values stay out of it."""
-    said = " ".join(str(error.orig).split())
+    said = told_by_database(error)
     if error.connection_invalidated or isinstance(error, OperationalError):
         return (
             f"the database ended the connection ({said}); what was written is whole: run it again"

@@ -24,8 +24,13 @@ LEASE = timedelta(minutes=5)
 HEARTBEAT_SECONDS = 30.0
 
 
-class Terminated(BaseException):
-    """SIGTERM arrived; unwinds the stack so that leases are given back."""
+class Terminated(KeyboardInterrupt):
+    """SIGTERM arrived; unwinds the stack so that leases are given back.
+
+    It is a kind of KeyboardInterrupt because the driver of the database cancels the statement
+    that runs for that one alone; after any other the connection stays in the middle of it, and
+    whatever is still to be written at the end fails.
+    """
 
 
 class Via(StrEnum):
@@ -114,11 +119,11 @@ def _run(engine: Engine, job: str, options: JobOptions) -> Iterator[_Run]:
     beating.start()
     try:
         yield run
-    except KeyboardInterrupt:
-        run.exit_code = exit_codes.INTERRUPTED
-        raise
     except Terminated:
         run.exit_code = exit_codes.TERMINATED
+        raise
+    except KeyboardInterrupt:
+        run.exit_code = exit_codes.INTERRUPTED
         raise
     finally:
         stop.set()

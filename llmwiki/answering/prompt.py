@@ -51,7 +51,7 @@ Reply with one JSON object and nothing else, in this form:
 
 def build_messages(context: Context) -> list[Message]:
     """Return the conversation that asks for an answer from the blocks of the context."""
-    boundary = content_hash(*(block.text for block in context.blocks))[:12]
+    boundary = content_hash(*(block.readable for block in context.blocks))[:12]
     passages = "\n\n".join(_passage(block, boundary) for block in context.blocks)
     schema = json.dumps(ANSWER_SCHEMA, separators=(",", ":"))
     question = json.dumps(context.question, ensure_ascii=False)
@@ -65,4 +65,4 @@ def build_messages(context: Context) -> list[Message]:
 def _passage(block: ContextBlock, boundary: str) -> str:
     place = json.dumps(normalise(block.citation)[:300], ensure_ascii=False)
     label = f"c{block.number} {boundary}"
-    return f"--- PASSAGE {label}\nFrom: {place}\n\n{block.text}\n--- END {label}"
+    return f"--- PASSAGE {label}\nFrom: {place}\n\n{block.readable}\n--- END {label}"

@@ -203,7 +203,10 @@ def _passages_detail() -> AnswerDetail:
 
 
 def _sources(context: Context) -> TopicSources:
-    """Return the passages of the context in the form that the compiler's gate checks against."""
+    """Return the passages of the context in the form that the compiler's gate checks against.
+
+    The header of a table counts for the passage above which the model read it.
+    """
     first = context.blocks[0].first
     return TopicSources(
         topic=Topic(
@@ -217,7 +220,7 @@ def _sources(context: Context) -> TopicSources:
                 id=passage.id,
                 document_path=passage.document_path,
                 breadcrumb=passage.breadcrumb,
-                text=passage.text,
+                text=block.readable_text(passage),
                 content_hash=passage.content_hash,
                 token_count=passage.token_count,
             )

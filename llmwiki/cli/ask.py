@@ -15,7 +15,13 @@ from llmwiki.cli.asking import (
     run_question,
 )
 from llmwiki.cli.context_facts import context_facts
-from llmwiki.cli.context_lines import block_lines, cited_blocks, print_context, tell_problems
+from llmwiki.cli.context_lines import (
+    anchor_lines,
+    block_lines,
+    cited_blocks,
+    print_context,
+    tell_problems,
+)
 from llmwiki.cli.output import moment, print_line, print_problem
 from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
 from llmwiki.retrieval.events import Trace
@@ -56,9 +62,19 @@ def _print(answer: Answer) -> None:
         case "passages":
             _print_passages(answer)
         case "not-in-corpus":
-            print_line(f"Not in the corpus. {_nearest(answer)}")
+            _print_not_in_corpus(answer)
     for family in answer.context.missing_families:
         print_line(f"Missing evidence: {family}.")
+
+
+def _print_not_in_corpus(answer: Answer) -> None:
+    print_line(f"Not in the corpus. {_nearest(answer)}")
+    if answer.context.anchors:
+        # Only a broad question has them; what it may be after is no passage at all.
+        print_line("The question is a broad one. What the corpus is about, by its overview:")
+        print_line()
+        for anchor in answer.context.anchors:
+            print_line(anchor_lines(anchor))
 
 
 def _nearest(answer: Answer) -> str:

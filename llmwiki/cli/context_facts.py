@@ -33,6 +33,7 @@ def _block_facts(block: ContextBlock) -> dict[str, Any]:
         "chunk_ids": list(block.chunk_ids),
         "document": first.document_path,
         "breadcrumb": list(first.breadcrumb),
+        "table_header": block.table_header,
         "text": block.text,
         "score": block.score,
         "found_by": list(block.found_by),

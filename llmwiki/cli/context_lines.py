@@ -16,7 +16,7 @@ EXCERPT_CHARACTERS = 320
 def tell_problems(context: Context) -> None:
     """Name on standard error what did not work, so that a thin result is not taken for all."""
     for event in context.events:
-        if event.status == "error" or event.reason in {"other-embedder", "quota"}:
+        if event.status == "error" or event.reason in {"other-embedder", "quota", "circuit-open"}:
             print_problem(f"{event.step} was left out: {event.message}")
     if context.missing_families:
         print_problem(f"no evidence was found for: {', '.join(context.missing_families)}")
@@ -27,14 +27,14 @@ def print_context(context: Context, blocks: Iterable[Text], *, pages_first: bool
     screen = console()
     pages = [_page_lines(page, context) for page in context.pages]
     parts = (*pages, *blocks) if pages_first else (*blocks, *pages)
-    for part in (*map(_anchor_lines, context.anchors), *parts):
+    for part in (*map(anchor_lines, context.anchors), *parts):
         screen.print(part, soft_wrap=True)
 
 
 def block_lines(block: ContextBlock, *, characters: int | None = EXCERPT_CHARACTERS) -> Text:
     """Return a block of a context as lines for people."""
     first = block.first
-    whole = block.text if characters is None else excerpt(block.text, characters)
+    whole = block.readable if characters is None else excerpt(block.readable, characters)
     lines = Text()
     lines.append(f"[{block.number}] {printable(block.citation)}", style="bold")
     lines.append(f"\n{_indented(printable(whole))}")
@@ -54,7 +54,7 @@ def page_of(block: ContextBlock) -> str:
     return f"page {first.page_slug}" + (" (stale)" if first.page_stale else "")
 
 
-def _anchor_lines(anchor: Anchor) -> str:
+def anchor_lines(anchor: Anchor) -> str:
     """Return the overview of a collection as lines for people."""
     return f"{printable(anchor.title)}: {printable(anchor.summary)}\n"
 

@@ -13,7 +13,7 @@ from importlib import metadata
 import typer
 from rich.text import Text
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 
 from jobs import exit_codes
 from jobs.entry import JsonOption
@@ -25,6 +25,7 @@ from llmwiki.errors import ConfigurationError, LlmwikiError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
 from llmwiki.store.engine import open_database
+from llmwiki.store.refusal_texts import told_by_database
 
 _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
@@ -89,7 +90,8 @@ def _attempt(name: str, check: Callable[[], Iterator[Check]]) -> Iterator[Check]
     try:
         yield from check()
     except (LlmwikiError, SQLAlchemyError, OSError) as error:
-        yield Check(name=name, state="fail", detail=str(error))
+        told = told_by_database(error) if isinstance(error, StatementError) else str(error)
+        yield Check(name=name, state="fail", detail=told)
 
 
 def _collections(settings: Settings, engine: Engine) -> Iterator[Check]:

@@ -24,7 +24,7 @@ from llmwiki.config import Settings, load_settings
 from llmwiki.errors import ConfigurationError
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans, plans_folder
 from llmwiki.retrieval.evidence.plan_lint import Corpus, PlanFinding, check_corpus, check_files
-from llmwiki.retrieval.evidence.suggestions import suggest_plans
+from llmwiki.retrieval.evidence.suggestions import drafts_as_yaml, suggest_plans
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.collections import select_collections
 from llmwiki.store.family_search import document_places, section_places, section_sizes
@@ -37,6 +37,10 @@ app = typer.Typer(
     help="Which kinds of evidence a question needs, by the shape that it has.",
 )
 
+LimitOption = Annotated[
+    int,
+    typer.Option("--limit", min=1, help="Most drafts; those whose documents are linked the most."),
+]
 FilesOption = Annotated[
     bool, typer.Option("--files", help="Check the files alone, without a database.")
 ]
@@ -100,7 +104,10 @@ def try_command(
 
 @app.command("suggest")
 def suggest_command(
-    *, collection: OneCollectionOption = None, owner: OneOwnerOption = None
+    *,
+    collection: OneCollectionOption = None,
+    owner: OneOwnerOption = None,
+    limit: LimitOption = 20,
 ) -> None:
     """Print drafts of plans as YAML, from the table of contents and the wiki's links."""
 
@@ -108,9 +115,14 @@ def suggest_command(
         with app.engine.connect() as connection:
             chosen = select_one(connection, collection, owner)
             listed = listed_documents(connection, chosen)
-            suggested = suggest_plans(listed, linked_topics(connection, chosen))
-        if suggested:
-            print_line(suggested.rstrip("\n"))
+            drafts = suggest_plans(listed, linked_topics(connection, chosen))
+        if drafts:
+            print_line(drafts_as_yaml(drafts[:limit]).rstrip("\n"))
+            if len(drafts) > limit:
+                print_problem(
+                    f"{len(drafts) - limit} more of {len(drafts)} drafts, whose documents are "
+                    "linked less, were left out; --limit shows more"
+                )
         else:
             print_problem("no documents of one folder belong together; there is nothing to suggest")
         return exit_codes.DONE

@@ -126,6 +126,12 @@ class RerankSettings(Section):
     cache_ttl: timedelta = Field(
         timedelta(hours=24), ge=timedelta(0), description="For services: how long scores are kept."
     )
+    failure_threshold: int = Field(
+        3, ge=1, le=100, description="For services: after so many failures in a row it rests."
+    )
+    cool_down: timedelta = Field(
+        timedelta(minutes=5), ge=timedelta(0), description="For services: how long it rests."
+    )
     weights: BlendWeights = BlendWeights()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 
 from llmwiki.config import IngestSettings, RetrievalSettings
 from llmwiki.domain import Collection
@@ -19,6 +19,7 @@ from llmwiki.ingest.preparation import PreparedDocument, prepare
 from llmwiki.ingest.reading import read_source
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, documents, embeddings
+from llmwiki.store.refusal_texts import told_by_database
 from llmwiki.store.vector_indexes import refresh_vector_index
 
 log = structlog.get_logger()
@@ -77,8 +78,8 @@ class _Writer:
                 with self.engine.connect() as connection:
                     apply_document(connection, self.collection, document, self.plan.writes[path])
                     connection.commit()
-            except DBAPIError as error:
-                if error.connection_invalidated:
+            except StatementError as error:
+                if isinstance(error, DBAPIError) and error.connection_invalidated:
                     raise
                 self.problems.append(_refused_by_database(path, error))
             self.written += 1
@@ -160,10 +161,11 @@ def foretell_ingest(
     return _report(gathered, problems, 0)
 
 
-def _refused_by_database(path: str, error: DBAPIError) -> DocumentError:
-    said = " ".join(str(error.orig).split())
+def _refused_by_database(path: str, error: StatementError) -> DocumentError:
     return DocumentError(
-        path, f"cannot be stored ({said})", "shorten its title or headings, or split the file"
+        path,
+        f"cannot be stored ({told_by_database(error)})",
+        "shorten its title or headings, or split the file",
     )
 
 

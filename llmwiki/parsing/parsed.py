@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of a document's fingerprint: raise it when parsing or chunking change their results."""
 
 BlockKind = Literal["paragraph", "list", "code", "table"]

@@ -11,6 +11,7 @@ from tokenizers import Encoding, Tokenizer
 from llmwiki.domain import RerankerIdentity, RerankScores, Usage
 from llmwiki.errors import ConfigurationError, InvalidAnswerError, TransientProviderError
 from llmwiki.ports import Clock
+from llmwiki.providers.onnx_ending import ended_after
 from llmwiki.providers.onnx_graph import input_types, open_session, open_tokenizer
 
 BATCH_SIZE = 4
@@ -57,35 +58,46 @@ class CrossEncoder:
     def score(self, question: str, texts: Sequence[str], *, timeout: float) -> RerankScores:
         """Score every text, or none.
 
-        Raises TransientProviderError when time is over before the last batch, InvalidAnswerError
-        when the model cannot run on these texts.
+        Raises TransientProviderError when time is over before the last score, in the middle of a
+        batch as well, InvalidAnswerError when the model cannot run on these texts.
         """
         ends = self._clock.monotonic() + timeout
         asked = self._shortened(question)
         encodings = self._pairs.encode_batch([(asked, text) for text in texts])
         scores: list[tuple[int, float]] = []
-        for batch in _batches_by_length(encodings):
-            if self._clock.monotonic() >= ends:
-                raise TransientProviderError(
-                    f"{self._identity.name} scored {len(scores)} of {len(texts)} passages within "
-                    f"{timeout:.2g} s; raise rerank.deadline or lower rerank.max_candidates"
+        with ended_after(timeout) as options:
+            for batch in _batches_by_length(encodings):
+                logits = (
+                    None
+                    if self._clock.monotonic() >= ends
+                    else self._run([encodings[index] for index in batch], options)
                 )
-            logits = self._run([encodings[index] for index in batch])
-            scores.extend(zip(batch, _scores_of(logits), strict=True))
+                if logits is None:
+                    raise TransientProviderError(
+                        f"{self._identity.name} scored {len(scores)} of {len(texts)} passages "
+                        f"within {timeout:.2g} s; raise rerank.deadline or lower "
+                        "rerank.max_candidates"
+                    )
+                scores.extend(zip(batch, _scores_of(logits), strict=True))
         return RerankScores(scores=tuple(sorted(scores)), usage=Usage())
 
     def _shortened(self, question: str) -> str:
         encoding = self._questions.encode(question, add_special_tokens=False)
         return question[: encoding.offsets[-1][1]] if encoding.overflowing else question
 
-    def _run(self, encodings: Sequence[Encoding]) -> npt.NDArray[np.float64]:
+    def _run(
+        self, encodings: Sequence[Encoding], options: onnxruntime.RunOptions
+    ) -> npt.NDArray[np.float64] | None:
+        """Return the numbers of the pairs; None where the run was ended, as its time was over."""
         feeds = {
             name: _feed(name, encodings, self._padding).astype(kind)
             for name, kind in self._inputs.items()
         }
         try:
-            answer = self._session.run([self._output], feeds)[0]
+            answer = self._session.run([self._output], feeds, options)[0]
         except Exception as error:  # the errors of ONNX Runtime have no base of their own
+            if options.terminate:
+                return None
             raise InvalidAnswerError(
                 f"{self._identity.name} failed on {len(encodings)} pairs of at most "
                 f"{max(len(encoding.ids) for encoding in encodings)} tokens (does it take "

@@ -42,6 +42,11 @@ _SHAPES: Mapping[RerankService, _Shape] = {
 }
 
 
+def ledger_subject(identity: RerankerIdentity) -> str:
+    """Return how the subjects of a service's calls in the ledger begin."""
+    return f"{identity.method} {identity.name}: "
+
+
 def open_service(
     service: RerankService, *, base_url: str | None, api_key: str | None
 ) -> JsonService:
@@ -96,7 +101,7 @@ class ServiceReranker:
             ),
             policy=replace(self._policy, patience=timeout),
             purpose="rerank",
-            subject=f"{len(texts)} passages",
+            subject=f"{ledger_subject(self._identity)}{len(texts)} passages",
         )
         usage = Usage(
             rerank_calls=result.attempts,

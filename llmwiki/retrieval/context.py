@@ -15,6 +15,7 @@ from llmwiki.retrieval.events import Detail, Event
 from llmwiki.retrieval.question import Route
 from llmwiki.retrieval.wiki_pages import ContextPage
 from llmwiki.store.passages import Passage
+from llmwiki.text.tokens import count_tokens
 
 SURROUNDED = 3
 """So many of the best passages get the rest of their section, while tokens are left."""
@@ -46,11 +47,23 @@ class ContextBlock:
     score: float
     found_by: tuple[str, ...]
     """The tiers that found a passage of it, or ``page`` where the wiki led to it."""
+    table_header: str = ""
+    """Of the table in whose middle the text begins; shown above the text, and no part of it."""
 
     @property
     def text(self) -> str:
         """The passages joined."""
         return "\n\n".join(passage.text for passage in self.passages)
+
+    @property
+    def readable(self) -> str:
+        """The text as a reader or a model needs it: below the header of its table, if torn off."""
+        return "\n\n".join(map(self.readable_text, self.passages))
+
+    def readable_text(self, passage: Passage) -> str:
+        """Return the text of one of the passages, the first one's below the header."""
+        torn = self.table_header and passage.id == self.first.id
+        return f"{self.table_header}\n{passage.text}" if torn else passage.text
 
     @property
     def first(self) -> Passage:
@@ -64,8 +77,8 @@ class ContextBlock:
 
     @property
     def tokens(self) -> int:
-        """The passages' tokens."""
-        return sum(passage.token_count for passage in self.passages)
+        """The passages' tokens, and those of the header."""
+        return count_tokens(self.table_header) + sum(each.token_count for each in self.passages)
 
     @property
     def citation(self) -> str:

@@ -16,10 +16,11 @@ T = TypeVar("T")
 THREAD_PREFIX = "llmwiki-"
 
 LONGEST_FAREWELL = 10.0
-"""Seconds that a program waits at its end for work that was given up. A thread that is inside of
-a native library when the interpreter goes would abort the program (ONNX Runtime does)."""
+"""Seconds that a program waits at its end for work that nobody waits for any more. A thread that
+is inside of a native library when the interpreter goes would abort the program."""
 
-_given_up: WeakSet[Thread] = WeakSet()
+_at_work: WeakSet[Thread] = WeakSet()
+"""All that began, since Ctrl-C leaves work behind as well as a deadline does."""
 
 
 def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
@@ -41,10 +42,10 @@ def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
             outcome.set_exception(error)
 
     thread = Thread(target=run, name=f"{THREAD_PREFIX}{name}", daemon=True)
+    _at_work.add(thread)
     thread.start()
     wait([outcome], timeout=max(0.0, seconds))
     if not outcome.done():
-        _given_up.add(thread)
         raise TransientProviderError(
             f"{name} was given up after {seconds:.2g} s; the ledger tells what it spent"
         )
@@ -56,7 +57,7 @@ def within(seconds: float, work: Callable[[], T], *, name: str) -> T:
 
 @atexit.register
 def let_end() -> None:
-    """Let work that was given up come to its end, for a while."""
+    """Let work that was left behind come to its end, for a while."""
     ends_at = time.monotonic() + LONGEST_FAREWELL
-    for thread in tuple(_given_up):
+    for thread in tuple(_at_work):
         thread.join(timeout=max(0.0, ends_at - time.monotonic()))

@@ -3,6 +3,7 @@
 from sqlalchemy.exc import DBAPIError
 
 from llmwiki.errors import DatabaseError, LlmwikiError
+from llmwiki.store.refusal_texts import told_by_database
 
 SURVIVED = (LlmwikiError, DBAPIError)
 """What a step that is not needed may raise: it fails, and the others go on. A database that takes
@@ -13,4 +14,4 @@ def as_told(error: LlmwikiError | DBAPIError) -> LlmwikiError:
     """Return the error without what a driver adds: the statement with all its parameters."""
     if not isinstance(error, DBAPIError):
         return error
-    return DatabaseError(f"the database refused it: {' '.join(str(error.orig).split())}")
+    return DatabaseError(f"the database refused it: {told_by_database(error)}")

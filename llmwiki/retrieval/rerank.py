@@ -19,7 +19,7 @@ from llmwiki.retrieval.deadline import within
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts
-from llmwiki.retrieval.rerank_judging import Judging
+from llmwiki.retrieval.rerank_judging import Judging, RestingError
 
 log = structlog.get_logger()
 
@@ -87,6 +87,9 @@ def _reranked(
     try:
         judged = within(judging.settings.deadline, judging.run, name="the reranker")
         best = blend(fused, judged.judgement, words, judging.settings.weights)[:top_n]
+    except RestingError as rest:
+        step.skip("circuit-open", str(rest), detail=_unchanged(fused, top_n))
+        return fused[:top_n]
     except Exception as error:  # noqa: BLE001 - whatever it is, the question goes on
         _fail(step, error, _unchanged(fused, top_n))
         return fused[:top_n]

@@ -5,14 +5,16 @@ It runs in a thread of its own (see ``deadline``), so it opens its own connectio
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Self
 
 from sqlalchemy import Engine
 
 from llmwiki.config import RerankSettings
 from llmwiki.domain import ChunkId, RerankerIdentity, Usage
-from llmwiki.errors import InvalidAnswerError, TransientProviderError
+from llmwiki.errors import InvalidAnswerError, ProviderError, TransientProviderError
 from llmwiki.ports import Clock, Reranker
+from llmwiki.providers.rerank_services import ledger_subject
 from llmwiki.retrieval.blend import Judgement
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.parts import Parts
@@ -21,10 +23,15 @@ from llmwiki.retrieval.rerank_scores import check_scores
 from llmwiki.store.embeddings import embedding_text
 from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.store.passage_lexemes import lexemes_of
+from llmwiki.store.service_rest import BreakerLimits, resting_until
 
 SHARE_OF_TIME = 0.9
 """What a reranker gets of the time that is left: it should end by itself, since only then it can
 tell what it spent, and what it found can be kept."""
+
+
+class RestingError(ProviderError):
+    """The service failed several times in a row, and is not asked for a while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +84,8 @@ class Judging:
     def run(self) -> Judged:
         """Judge the candidates.
 
-        Raises what the reranker raises, InvalidAnswerError for an answer that lies, and
-        SQLAlchemyError where the database fails.
+        Raises what the reranker raises, InvalidAnswerError for an answer that lies, RestingError
+        for a service that is left alone, and SQLAlchemyError where the database fails.
         """
         identity = self.reranker.identity
         with self.engine.connect() as connection:
@@ -87,6 +94,8 @@ class Judging:
         answers = None if identity.method == "cross-encoder" else self._answers()
         key = score_key(identity, self.question, self.candidates)
         kept = None if answers is None else self._usable(answers.find(key))
+        if answers is not None and kept is None:
+            self._require_awake(identity)
         scores, usage = (kept, Usage()) if kept is not None else self._ask()
         if answers is not None and kept is None:
             answers.keep(key, scores_to_json(scores))
@@ -96,6 +105,22 @@ class Judging:
             usage=usage,
             from_cache=kept is not None,
         )
+
+    def _require_awake(self, identity: RerankerIdentity) -> None:
+        """Raise RestingError where the service failed in a row of late."""
+        settings = self.settings
+        limits = BreakerLimits(
+            threshold=settings.failure_threshold,
+            cool_down=settings.cool_down,
+            patience=timedelta(seconds=settings.deadline),
+        )
+        with self.engine.connect() as connection:
+            until = resting_until(connection, "rerank", ledger_subject(identity), limits)
+        if until is not None:
+            raise RestingError(
+                f"the last {settings.failure_threshold} calls to {identity.method} "
+                f"{identity.name} failed; it is not asked until {until:%Y-%m-%d %H:%M:%S} UTC"
+            )
 
     def _answers(self) -> KeptAnswers:
         return KeptAnswers(engine=self.engine, kind="rerank", ttl=self.settings.cache_ttl)

@@ -5,7 +5,7 @@ was asked is what words and identifiers are taken from, and what relevance is ju
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -31,9 +31,11 @@ from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
 from llmwiki.retrieval.step_back import maybe_step_back
+from llmwiki.retrieval.table_headers import with_table_headers
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
 from llmwiki.store.collections import select_collections
 from llmwiki.store.passages import passages_beside
+from llmwiki.text.tokens import count_tokens
 
 LED_TO_PER_PAGE = 5
 """Passages that a page cites and no tier found, added at most."""
@@ -155,6 +157,7 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
             ),
             token_budget=budget,
         )
+        assembly = _with_table_headers(connection, assembly, budget - assembly.tokens)
         detail = ContextDetail(
             passages=sum(len(block.passages) for block in assembly.blocks),
             surroundings=assembly.surroundings,
@@ -168,6 +171,13 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
         else:
             step.skip("empty", "no passage was found", detail=detail)
     return assembly
+
+
+def _with_table_headers(connection: Connection, assembly: Assembly, left: int) -> Assembly:
+    """Add the headers that tables lack, as far as the budget has room left."""
+    blocks = with_table_headers(connection, assembly.blocks, tokens=left)
+    headers = sum(count_tokens(block.table_header) for block in blocks)
+    return replace(assembly, blocks=blocks, tokens=assembly.tokens + headers)
 
 
 def _led_to(connection: Connection, found: _Found) -> tuple[Candidate, ...]:

@@ -146,3 +146,20 @@ def test_weights_that_leave_nothing_to_search_are_refused(command: Command) -> N
     outcome = command("search", "backup")
     assert outcome.code == 2
     assert "every weight is 0" in outcome.stderr
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_broad_question_that_no_passage_speaks_of_is_shown_the_overview(command: Command) -> None:
+    outcome = command("ask", "Give me an overview of quantum gravity")
+    assert outcome.code == 0
+    first, second, empty, overview = outcome.stdout.splitlines()[:4]
+    assert first.startswith("Not in the corpus. The nearest passage is ")
+    assert second == "The question is a broad one. What the corpus is about, by its overview:"
+    assert (empty, overview.partition(":")[0]) == ("", "Overview of handbook")
+
+
+@pytest.mark.usefixtures("compiled")
+def test_any_other_question_that_no_passage_speaks_of_is_not(command: Command) -> None:
+    outcome = command("ask", "Which particle mediates gravity between quarks?")
+    assert outcome.stdout.startswith("Not in the corpus.")
+    assert "overview" not in outcome.stdout

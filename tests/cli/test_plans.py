@@ -135,6 +135,16 @@ def test_suggestions_pass_the_lint(command: Command, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("cluster")
+def test_suggestions_beyond_the_limit_are_counted_on_standard_error(command: Command) -> None:
+    whole = command("plans", "suggest")
+    assert (whole.stdout.count("\n---\n"), whole.stderr) == (3, "")
+    cut = command("plans", "suggest", "--limit", "2")
+    assert cut.stdout.count("\n---\n") == 2
+    assert whole.stdout.startswith(cut.stdout.rstrip("\n"))
+    assert cut.stderr.startswith("1 more of 3 drafts, whose documents are linked less, were left")
+
+
 def test_a_corpus_without_neighbours_suggests_nothing(command: Command, tmp_path: Path) -> None:
     write_tree(tmp_path / "docs", {"a.md": "# A\n\nText.\n"})
     assert command("ingest", str(tmp_path / "docs"), "--collection", "one").code == 0

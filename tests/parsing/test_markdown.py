@@ -37,6 +37,18 @@ def test_headings_of_both_forms_make_nested_paths() -> None:
     assert sections[-1].blocks == ()
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ("Backups<br/>of the <b>vault</b>", "Backups of the vault"),
+        ("The `<br>` element and List<T>", "The `<br>` element and List<T>"),
+        ("Say <YOUR_NAME>", "Say <YOUR_NAME>"),
+    ],
+)
+def test_a_stated_title_loses_its_tags_and_nothing_else(stated: str, shown: str) -> None:
+    assert parse_markdown("a.md", f"---\ntitle: '{stated}'\n---\n\nText.").title == shown
+
+
 def test_headings_may_repeat() -> None:
     sections = parse_markdown("a.md", "# A\n## Use\nx\n## Use\ny").sections
     assert [section.path for section in sections] == [("A",), ("A", "Use"), ("A", "Use")]

@@ -231,13 +231,26 @@ def test_components_of_jsx_go_and_their_labels_and_text_stay() -> None:
         ("<ul>\n    <li>a</li>\n    <li>b</li>\n</ul>", ["- a", "- b"]),
         ("| a<p>b</p> |", ["| a b  |"]),
         ("<https://x.io>", ["<https://x.io>"]),
+        ('<el-button (click)="go()" [off]="x" *ngIf="y" #ref>Go</el-button>', ["Go"]),
+        ("<Row onClick={() => { go({a: {b: {c: 1}}}) }} />Text", ["Text"]),
     ],
 )
 def test_html_goes_and_its_text_stays(text: str, expected: list[str]) -> None:
     assert _lines(text) == expected
 
 
-@pytest.mark.parametrize("text", ["<YOUR_KEY>", "Set<String>", "<user>", "a < b > c"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<YOUR_KEY>",
+        "Set<String>",
+        "<user>",
+        "a < b > c",
+        "pick<T extends object = {}>(x)",
+        "Map<K extends Key, V = string>",
+        "List<? super T>",
+    ],
+)
 def test_what_only_looks_like_a_tag_stays(text: str) -> None:
     assert to_commonmark(text).replace("\\", "") == text
 

@@ -115,6 +115,15 @@ def test_when_time_is_over_the_other_batches_are_left_and_nothing_is_answered(
     assert clock.monotonic() - before < 6.0
 
 
+def test_a_batch_in_which_the_time_runs_out_is_ended(tmp_path: Path) -> None:
+    encoder = CrossEncoder(write_cross_encoder(tmp_path, hangs=True), FakeClock())
+
+    with pytest.raises(TransientProviderError, match=r"scored 0 of 2 passages within 0\.05 s"):
+        encoder.score("question", ["good", "slow"], timeout=0.05)
+
+    assert scores(encoder, "question", ["good"]) == [3.0]
+
+
 def test_no_passages_have_no_scores(folder: Path) -> None:
     assert scores(CrossEncoder(folder, FakeClock()), "question", []) == []
 
@@ -124,7 +133,9 @@ def test_a_score_that_is_no_number_is_passed_on(
 ) -> None:
     encoder = CrossEncoder(folder, FakeClock())
     monkeypatch.setattr(
-        encoder, "_run", lambda encodings: np.full((len(encodings), 1), np.nan, dtype=np.float64)
+        encoder,
+        "_run",
+        lambda encodings, _options: np.full((len(encodings), 1), np.nan, dtype=np.float64),
     )
 
     assert math.isnan(scores(encoder, "question", ["good"])[0])

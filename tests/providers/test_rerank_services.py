@@ -75,7 +75,11 @@ def test_a_request_is_a_unit_of_the_ledger_that_is_settled_with_its_tokens(
     answer = reranker(server, meter, service).score(QUESTION, TEXTS, timeout=PATIENCE)
 
     [unit] = meter.calls
-    assert (unit.budget, unit.purpose, unit.subject) == ("rerank", "rerank", "3 passages")
+    assert (unit.budget, unit.purpose, unit.subject) == (
+        "rerank",
+        "rerank",
+        f"{service} rerank-test: 3 passages",
+    )
     assert unit.settled == [("answered", 200, 30, 0)]
     assert (answer.usage.rerank_calls, answer.usage.input_tokens) == (1, 30)
 

@@ -1,6 +1,9 @@
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Never
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from llmwiki.errors import ProviderError, TransientProviderError
 from llmwiki.retrieval import deadline
 from llmwiki.retrieval.deadline import THREAD_PREFIX, let_end, within
+from tests.support.tiny_cross_encoder import write_cross_encoder
 
 TOLD: ContextVar[str] = ContextVar("TOLD")
 
@@ -52,6 +56,42 @@ def test_the_end_of_the_program_does_not_wait_for_ever(monkeypatch: pytest.Monke
     assert thread.is_alive()
     ended.set()
     thread.join()
+
+
+LEAVES_A_MODEL_AT_WORK = """
+import os, signal, sys, threading
+from pathlib import Path
+from llmwiki.providers.clock import SystemClock
+from llmwiki.providers.cross_encoder import CrossEncoder
+from llmwiki.retrieval.deadline import within
+
+encoder = CrossEncoder(Path(sys.argv[1]), SystemClock())
+if sys.argv[2] == "interrupted":
+    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    within(
+        float(sys.argv[3]),
+        lambda: encoder.score("question", ["slow"], timeout=100.0),
+        name="the reranker",
+    )
+except BaseException as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "seconds", "raised"),
+    [("given up", 0.1, "TransientProviderError"), ("interrupted", 60.0, "KeyboardInterrupt")],
+)
+def test_a_model_that_is_left_at_work_ends_with_the_program_and_does_not_abort_it(
+    tmp_path: Path, how: str, seconds: float, raised: str
+) -> None:
+    folder = write_cross_encoder(tmp_path, hangs=True)
+    script = [sys.executable, "-c", LEAVES_A_MODEL_AT_WORK, str(folder), how, str(seconds)]
+
+    ended = subprocess.run(script, capture_output=True, text=True, timeout=60.0, check=False)
+
+    assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (0, raised, "")
 
 
 def test_without_time_nothing_is_waited_for() -> None:

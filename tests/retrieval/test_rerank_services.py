@@ -260,3 +260,140 @@ def test_a_question_goes_through_the_service_of_the_configuration(
     ]
     with wiki.engine.connect() as connection:
         assert budget_state(connection, "rerank", app.limits).used == 1
+
+
+@pytest.fixture
+def hanging(served: Session, server: RerankServer) -> Session:
+    """A service that fails, with a budget that would let it fail for long, and nothing kept."""
+    served.settings = served.settings.model_copy(update={"cache_ttl": timedelta(0)})
+    server.answerer = lambda _request: Answer(status=503)
+    assert isinstance(served.reranker, ServiceReranker)
+    served.reranker = ServiceReranker(
+        "cohere",
+        open_service("cohere", base_url=server.url, api_key=None),
+        "m",
+        RetryPolicy(
+            meter=LedgerMeter(engine=served.engine, limits=replace(LIMITS, caps={"rerank": 1000})),
+            clock=FakeClock(),
+            budget="rerank",
+            max_attempts=1,
+        ),
+    )
+    return served
+
+
+def ask_in_vain(session: Session, times: int) -> None:
+    for _ in range(times):
+        assert_fused_order_stands(session, ordered(*TEXTS))
+
+
+def let_pass(session: Session, minutes: int) -> None:
+    """Move what the ledger knows into the past."""
+    session.execute(
+        "UPDATE call SET reserved_at = reserved_at - make_interval(mins => :minutes), "
+        "settled_at = settled_at - make_interval(mins => :minutes)",
+        minutes=minutes,
+    )
+
+
+def test_a_service_that_failed_in_a_row_rests_and_the_event_says_until_when(
+    hanging: Session, server: RerankServer
+) -> None:
+    ask_in_vain(hanging, 3)
+
+    assert hanging(ordered(*TEXTS)) == [1, 2, 3]
+
+    assert server.requests == 3
+    assert (hanging.last.status, hanging.last.reason) == ("skipped", "circuit-open")
+    assert hanging.detail.method == "identity"
+    assert hanging.last.usage == Usage()
+    message = str(hanging.last.message)
+    assert message.startswith("the last 3 calls to cohere m failed; it is not asked until 2")
+    assert message.endswith(" UTC")
+
+
+def test_after_the_cool_down_one_question_tries_and_its_failure_begins_the_rest_anew(
+    hanging: Session, server: RerankServer
+) -> None:
+    ask_in_vain(hanging, 3)
+    let_pass(hanging, minutes=6)
+
+    ask_in_vain(hanging, 1)
+    hanging(ordered(*TEXTS))
+
+    assert server.requests == 4
+    assert hanging.last.reason == "circuit-open"
+
+
+def test_an_answer_after_the_cool_down_closes_the_circuit(
+    hanging: Session, server: RerankServer
+) -> None:
+    ask_in_vain(hanging, 3)
+    let_pass(hanging, minutes=6)
+    server.enqueue(ranking([(0, 0.1), (1, 0.2), (2, 0.3)]))
+
+    assert hanging(ordered(*TEXTS)) == [3, 2, 1]
+    ask_in_vain(hanging, 3)
+
+    assert server.requests == 7
+
+
+def test_while_one_question_tries_the_others_wait_for_what_comes_of_it(
+    hanging: Session, server: RerankServer
+) -> None:
+    ask_in_vain(hanging, 3)
+    let_pass(hanging, minutes=6)
+    hanging.execute(
+        "INSERT INTO call (budget, day, purpose, subject) "
+        "VALUES ('rerank', current_date, 'rerank', 'cohere m: 3 passages')"
+    )
+
+    hanging(ordered(*TEXTS))
+
+    assert hanging.last.reason == "circuit-open"
+    assert server.requests == 3
+
+
+def test_calls_that_died_with_their_process_are_failures_and_calls_in_flight_are_none(
+    hanging: Session, server: RerankServer
+) -> None:
+    ask_in_vain(hanging, 3)
+    hanging.execute("UPDATE call SET settled_at = NULL, outcome = NULL")
+    ask_in_vain(hanging, 1)
+    hanging.execute("DELETE FROM call WHERE settled_at IS NOT NULL")
+    let_pass(hanging, minutes=1)
+
+    hanging(ordered(*TEXTS))
+
+    assert hanging.last.reason == "circuit-open"
+    assert server.requests == 4
+
+
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_service_that_refuses_is_well_and_does_not_rest(
+    hanging: Session, server: RerankServer, status: int
+) -> None:
+    server.answerer = lambda _request: Answer(status=status)
+
+    ask_in_vain(hanging, 5)
+
+    assert server.requests == 5
+
+
+def test_without_a_cool_down_a_service_is_always_asked(
+    hanging: Session, server: RerankServer
+) -> None:
+    hanging.settings = hanging.settings.model_copy(update={"cool_down": timedelta(0)})
+
+    ask_in_vain(hanging, 5)
+
+    assert server.requests == 5
+
+
+def test_another_model_is_asked_at_once(hanging: Session, server: RerankServer) -> None:
+    ask_in_vain(hanging, 3)
+    hanging.execute("UPDATE call SET subject = 'cohere other: 3 passages'")
+
+    ask_in_vain(hanging, 1)
+
+    assert server.requests == 4

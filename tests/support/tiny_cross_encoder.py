@@ -12,7 +12,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper, save
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 WEIGHTS: Mapping[str, float] = {"good": 3.0, "bad": -2.0, "fine": 1.0, "[PAD]": 100.0}
-WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "fine", "word", "question")
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "fine", "word", "question", "slow")
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
@@ -23,11 +23,13 @@ def write_cross_encoder(
     inputs: Sequence[str] = INPUTS,
     output: str = "logits",
     batch: int | str = "batch",
+    hangs: bool = False,
 ) -> Path:
     """Write model.onnx and tokenizer.json, and return the folder.
 
     ``logits`` is how many numbers come for each pair; with two the first is the second's half
-    below zero, and with None the axis of the numbers is left out.
+    below zero, and with None the axis of the numbers is left out. One that ``hangs`` works for
+    ever where a passage holds the word "slow".
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_tokenizer(folder / "tokenizer.json")
@@ -36,9 +38,12 @@ def write_cross_encoder(
         columns[WORDS.index(word), -1] = weight / 2 if logits == 2 else weight
         if logits == 2:
             columns[WORDS.index(word), 0] = -weight / 2
+    rounds = np.zeros(len(WORDS), dtype=np.int64)
+    rounds[WORDS.index("slow")] = 2**62
     shape = [batch, "sequence"]
     graph = helper.make_graph(
-        _nodes(inputs, output, keep_axis=logits is not None),
+        _nodes(inputs, "scores" if hangs else output, keep_axis=logits is not None)
+        + (_endless_nodes(output) if hangs else []),
         "tiny",
         [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in inputs],
         [
@@ -50,6 +55,7 @@ def write_cross_encoder(
             numpy_helper.from_array(columns, "weights"),
             numpy_helper.from_array(np.array([1], dtype=np.int64), "one"),
             numpy_helper.from_array(np.array([2], dtype=np.int64), "two"),
+            numpy_helper.from_array(rounds, "rounds"),
         ],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -89,3 +95,29 @@ def _nodes(inputs: Sequence[str], output: str, *, keep_axis: bool) -> list[NodeP
     if not keep_axis:
         nodes.append(helper.make_node("Squeeze", ["sums", "one"], [output]))
     return nodes
+
+
+def _endless_nodes(output: str) -> list[NodeProto]:
+    """Return a loop over the scores that changes none of them, of as many rounds as words ask."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["going_in"], ["going_out"]),
+            helper.make_node("Neg", ["value_in"], ["negative"]),
+            helper.make_node("Neg", ["negative"], ["value_out"]),
+        ],
+        "round",
+        [
+            helper.make_tensor_value_info("number", TensorProto.INT64, []),
+            helper.make_tensor_value_info("going_in", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("value_in", TensorProto.FLOAT, None),
+        ],
+        [
+            helper.make_tensor_value_info("going_out", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("value_out", TensorProto.FLOAT, None),
+        ],
+    )
+    return [
+        helper.make_node("Gather", ["rounds", "input_ids"], ["asked"]),
+        helper.make_node("ReduceMax", ["asked"], ["most"], keepdims=0),
+        helper.make_node("Loop", ["most", "", "scores"], [output], body=body),
+    ]

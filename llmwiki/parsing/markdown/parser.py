@@ -1,5 +1,8 @@
 """Parses Markdown and MDX into sections and blocks."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from markdown_it import MarkdownIt
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
@@ -8,6 +11,7 @@ from llmwiki.errors import DocumentError
 from llmwiki.parsing.front_matter import split_front_matter
 from llmwiki.parsing.markdown.blocks import BlockReader
 from llmwiki.parsing.markdown.markup import to_commonmark
+from llmwiki.parsing.markdown.tags import without_tags
 from llmwiki.parsing.parsed import ParsedDocument
 
 _DEEPEST_NESTING = 150
@@ -30,10 +34,15 @@ def parse_markdown(path: str, text: str) -> ParsedDocument:
             path, "its markup is nested too deeply", "flatten its images, links or lists"
         ) from error
     return ParsedDocument(
-        title=outline.title(metadata.get("title"), path),
+        title=outline.title(_stated_title(metadata), path),
         sections=outline.sections(),
         metadata=metadata,
     )
+
+
+def _stated_title(metadata: Mapping[str, Any]) -> object:
+    title = metadata.get("title")
+    return without_tags(title) if isinstance(title, str) else title
 
 
 def _create_parser() -> MarkdownIt:

@@ -6,12 +6,27 @@ from collections.abc import Callable
 
 from llmwiki.parsing.markdown.delimited import remove_delimited, replace_delimited
 from llmwiki.parsing.markdown.masking import Mask
+from llmwiki.text.code_spans import split_code_spans
 
-_BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\}"
+_DEEPEST_BRACES = 8
+"""Of an expression in an attribute, as a handler with objects in it has."""
+
+
+def _braces(depth: int) -> str:
+    """Return the pattern of a pair of braces with so many more in each other."""
+    inner = "[^{}]" if depth == 0 else f"[^{{}}]|{_braces(depth - 1)}"
+    return rf"\{{(?:{inner})*+\}}"
+
+
+_BRACES = _braces(_DEEPEST_BRACES)
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|{_BRACES}|[^\s"'=<>`{{]++)"""
+# What HTML allows but for braces, since templates write `(click)`, `[value]`, `*ngIf` and `#ref`.
+_NAME_OF_ATTRIBUTE = r"""[^\s"'<>/=`{}]++"""
+# A type parameter with a bound looks like a tag and is none: `<T extends object = {}>`.
+_NO_TYPE_PARAMETER = r"(?!\s++(?:extends|super)\s)"
 _TAG = re.compile(
-    r"<(?P<closing>/?)(?P<name>[A-Za-z][\w.-]*+)"
-    rf"(?P<attributes>(?:\s++(?:[\w:@.-]++(?:\s*+=\s*+{_VALUE})?|{_BRACES}))*+)"
+    rf"<(?P<closing>/?)(?P<name>[A-Za-z][\w.-]*+){_NO_TYPE_PARAMETER}"
+    rf"(?P<attributes>(?:\s++(?:{_NAME_OF_ATTRIBUTE}(?:\s*+=\s*+{_VALUE})?|{_BRACES}))*+)"
     r"\s*+(?P<empty>/?)>|</?>"
 )
 _ATTRIBUTE = re.compile(
@@ -80,6 +95,19 @@ def rewrite_tags(text: str, mask: Mask) -> str:
     text = _LINK.sub(_markdown_link, text)
     text = _outdent_blocks(text)
     return _TAG.sub(_replacer(text), text)
+
+
+def without_tags(line: str) -> str:
+    """Return a line that is no Markdown, as a title is, without the tags in it."""
+    if "<" not in line:
+        return line
+    replace = _replacer(line)
+    # The backslash of what only looks like a tag is for Markdown.
+    plain = (
+        part if is_code else _TAG.sub(lambda match: replace(match).removeprefix("\\"), part)
+        for part, is_code in split_code_spans(line)
+    )
+    return " ".join("".join(plain).split())
 
 
 def _fence(opening: re.Match[str], code: str, mask: Mask) -> str:

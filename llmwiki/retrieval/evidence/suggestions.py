@@ -6,9 +6,9 @@ a person has to decide.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -36,9 +36,16 @@ _INTRODUCTION = """\
 
 Links = AbstractSet[tuple[TopicId, TopicId]]
 
+Draft = Mapping[str, Any]
+"""A plan as its YAML has it."""
 
-def suggest_plans(documents: Sequence[ListedDocument], links: Links) -> str:
-    """Return plans as YAML, one document each; empty where no documents belong together."""
+
+def suggest_plans(documents: Sequence[ListedDocument], links: Links) -> tuple[Draft, ...]:
+    """Return drafts of plans, those first whose documents are linked the most.
+
+    That many pages of one folder link to each other is the best sign that a question about it
+    needs them together; next come those that hold more passages.
+    """
     total = sum(document.passages for document in documents)
     usable = [
         document
@@ -46,17 +53,26 @@ def suggest_plans(documents: Sequence[ListedDocument], links: Links) -> str:
         if document.passages <= LARGEST_SHARE * total and find_words(_name(document))
     ]
     known: Counter[str] = Counter()
-    plans = [
-        _plan(folder, members, known)
+    # Named in the order of the contents, so that a name says where in it a draft comes from.
+    drafts = [
+        (_usefulness(members, links), _plan(folder, members, known))
         for folder, of_folder in groupby(usable, key=lambda document: document.folder)
         for members in _together(list(of_folder), links)
     ]
-    if not plans:
-        return ""
-    drafts = yaml.safe_dump_all(
-        plans, sort_keys=False, allow_unicode=True, explicit_start=True, width=100
+    return tuple(plan for _, plan in sorted(drafts, key=lambda draft: draft[0], reverse=True))
+
+
+def drafts_as_yaml(drafts: Sequence[Draft]) -> str:
+    """Return the drafts as YAML, one document each, below what to do with them."""
+    plans = yaml.safe_dump_all(
+        drafts, sort_keys=False, allow_unicode=True, explicit_start=True, width=100
     )
-    return f"{_INTRODUCTION}{drafts}"
+    return f"{_INTRODUCTION}{plans}"
+
+
+def _usefulness(documents: Sequence[ListedDocument], links: Links) -> tuple[int, int]:
+    linked = sum(_have_links(one, other, links) for one, other in combinations(documents, 2))
+    return linked, sum(document.passages for document in documents)
 
 
 def _together(documents: Sequence[ListedDocument], links: Links) -> Iterator[list[ListedDocument]]:
@@ -76,12 +92,14 @@ def _together(documents: Sequence[ListedDocument], links: Links) -> Iterator[lis
 
 def _are_linked(one: ListedDocument, other: ListedDocument, links: Links) -> bool:
     """Tell whether a page of the one links to a page of the other, or is the same."""
-    return not one.topics.isdisjoint(other.topics) or any(
-        (a, b) in links or (b, a) in links for a in one.topics for b in other.topics
-    )
+    return not one.topics.isdisjoint(other.topics) or _have_links(one, other, links)
 
 
-def _plan(folder: str, documents: Sequence[ListedDocument], known: Counter[str]) -> dict[str, Any]:
+def _have_links(one: ListedDocument, other: ListedDocument, links: Links) -> bool:
+    return any((a, b) in links or (b, a) in links for a in one.topics for b in other.topics)
+
+
+def _plan(folder: str, documents: Sequence[ListedDocument], known: Counter[str]) -> Draft:
     base = slugify(folder)[-_LONGEST_NAME:].strip("-/") or "contents"
     known[base] += 1
     subject = PurePosixPath(folder).name.replace("-", " ").replace("_", " ")

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,12 @@ from hypothesis import strategies as st
 
 from llmwiki.domain import TopicId
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans
-from llmwiki.retrieval.evidence.suggestions import MOST_FAMILIES, suggest_plans
+from llmwiki.retrieval.evidence.suggestions import (
+    MOST_FAMILIES,
+    Draft,
+    drafts_as_yaml,
+    suggest_plans,
+)
 from llmwiki.store.plan_sources import ListedDocument
 
 
@@ -30,8 +36,8 @@ _STORABLE = st.text(
 FILLER = tuple(listed(f"z{number}/x.md", 100 + number) for number in range(10))
 
 
-def read(folder: Path, drafts: str) -> PlanLibrary:
-    (folder / "drafts.yaml").write_text(drafts, encoding="utf-8")
+def read(folder: Path, drafts: Sequence[Draft]) -> PlanLibrary:
+    (folder / "drafts.yaml").write_text(drafts_as_yaml(drafts), encoding="utf-8")
     return load_plans(folder)
 
 
@@ -64,13 +70,24 @@ def test_a_long_row_of_documents_becomes_several_drafts(folder: Path) -> None:
     assert [(plan.name, len(plan.families)) for plan in library.plans] == [("a", 5), ("a-2", 2)]
 
 
+def test_drafts_whose_documents_are_linked_the_most_come_first_and_then_the_longest() -> None:
+    documents = [
+        *(listed(f"a/{name}.md", 1) for name in "xy"),
+        *(listed(f"b/{name}.md", 2, passages=3) for name in "xy"),
+        *(listed(f"c/{name}.md", 10 + number) for number, name in enumerate("xyz")),
+        *(listed(f"z{number}/x.md", 100 + number, passages=9) for number in range(10)),
+    ]
+    drafts = suggest_plans(documents, links((10, 11), (11, 12)))
+    assert [draft["name"] for draft in drafts] == ["c", "b", "a"]
+
+
 def test_what_is_most_of_the_corpus_is_no_family() -> None:
     documents = [listed("a/b.md", 1, passages=90), listed("a/c.md", 1), listed("a/d.md", 2)]
-    assert suggest_plans(documents, links()) == ""
+    assert suggest_plans(documents, links()) == ()
 
 
 def test_nothing_linked_suggests_nothing() -> None:
-    assert suggest_plans(FILLER, links()) == ""
+    assert suggest_plans(FILLER, links()) == ()
 
 
 @settings(deadline=None)
