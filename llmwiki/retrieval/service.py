@@ -31,7 +31,7 @@ from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
 from llmwiki.retrieval.step_back import maybe_step_back
-from llmwiki.retrieval.table_headers import with_table_headers
+from llmwiki.retrieval.table_headers import TableHeaders, read_table_headers
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
 from llmwiki.store.collections import select_collections
 from llmwiki.store.passages import passages_beside
@@ -144,8 +144,10 @@ def _complete(
 def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts) -> Assembly:
     budget = parts.settings.token_budget
     with asked.trace.step("context") as step:
-        left = budget - sum(candidate.passage.token_count for candidate in found.shown)
-        best = [candidate.id for candidate in found.shown[:SURROUNDED]]
+        passages = [candidate.passage for candidate in found.shown]
+        left = max(budget - sum(passage.token_count for passage in passages), 0)
+        headers = read_table_headers(connection, passages)
+        best = [passage.id for passage in passages[:SURROUNDED]]
         assembly = assemble(
             Selection(
                 found=found.shown,
@@ -155,9 +157,10 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
                 led_to=_led_to(connection, found),
                 sections=passages_beside(connection, best, tokens=left),
             ),
-            token_budget=budget,
+            # Rows can't be read without their header: it takes room before what is beside them.
+            token_budget=budget - min(headers.tokens(passages), left),
         )
-        assembly = _with_table_headers(connection, assembly, budget - assembly.tokens)
+        assembly = _with_headers(assembly, headers, budget)
         detail = ContextDetail(
             passages=sum(len(block.passages) for block in assembly.blocks),
             surroundings=assembly.surroundings,
@@ -173,11 +176,10 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
     return assembly
 
 
-def _with_table_headers(connection: Connection, assembly: Assembly, left: int) -> Assembly:
-    """Add the headers that tables lack, as far as the budget has room left."""
-    blocks = with_table_headers(connection, assembly.blocks, tokens=left)
-    headers = sum(count_tokens(block.table_header) for block in blocks)
-    return replace(assembly, blocks=blocks, tokens=assembly.tokens + headers)
+def _with_headers(assembly: Assembly, headers: TableHeaders, budget: int) -> Assembly:
+    blocks = headers.complete(assembly.blocks, tokens=budget - assembly.tokens)
+    taken = sum(count_tokens(block.table_header) for block in blocks)
+    return replace(assembly, blocks=blocks, tokens=assembly.tokens + taken)
 
 
 def _led_to(connection: Connection, found: _Found) -> tuple[Candidate, ...]:

@@ -5,38 +5,50 @@ part, unless that fills half of a passage; without it nobody can tell what the c
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId
 from llmwiki.retrieval.context import ContextBlock
+from llmwiki.store.passages import Passage
 from llmwiki.store.section_texts import section_texts
 from llmwiki.text.tables import begins_inside_table, header_above
 from llmwiki.text.tokens import count_tokens
 
 
-def with_table_headers(
-    connection: Connection, blocks: Iterable[ContextBlock], *, tokens: int
-) -> tuple[ContextBlock, ...]:
-    """Return the blocks, those that begin inside of a table with its header.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableHeaders:
+    """What stands above the rows that were torn from their table."""
 
-    The headers take no more than so many tokens together, the best block's first.
-    """
-    given = tuple(blocks)
-    torn = {block.first.section_id for block in given if begins_inside_table(block.first.text)}
-    if not torn:
-        return given
-    sections = section_texts(connection, torn)
-    shown: list[ContextBlock] = []
-    for block in given:
-        header = _header(block, sections) if begins_inside_table(block.first.text) else ""
-        needed = count_tokens(header)
-        fits = needed <= tokens
-        tokens -= needed if fits else 0
-        shown.append(replace(block, table_header=header) if fits else block)
-    return tuple(shown)
+    sections: Mapping[ChunkId, str]
+    """The whole text of each section that such rows were found in."""
+
+    def above(self, passage: Passage) -> str:
+        """Return the header that a passage lacks; nothing where it lacks none."""
+        if not begins_inside_table(passage.text):
+            return ""
+        return header_above(passage.text, self.sections.get(passage.section_id, ""))
+
+    def tokens(self, passages: Iterable[Passage]) -> int:
+        """Return what the headers of these passages take together."""
+        return sum(count_tokens(self.above(passage)) for passage in passages)
+
+    def complete(self, blocks: Iterable[ContextBlock], *, tokens: int) -> tuple[ContextBlock, ...]:
+        """Return the blocks with their headers, which take no more than ``tokens`` together."""
+        completed: list[ContextBlock] = []
+        for block in blocks:
+            header = self.above(block.first)
+            needed = count_tokens(header)
+            if needed <= tokens:
+                tokens -= needed
+                completed.append(replace(block, table_header=header))
+            else:
+                completed.append(block)
+        return tuple(completed)
 
 
-def _header(block: ContextBlock, sections: Mapping[ChunkId, str]) -> str:
-    return header_above(block.first.text, sections.get(block.first.section_id, ""))
+def read_table_headers(connection: Connection, passages: Iterable[Passage]) -> TableHeaders:
+    """Read the sections of the passages that begin in the middle of a table."""
+    torn = {each.section_id for each in passages if begins_inside_table(each.text)}
+    return TableHeaders(sections=section_texts(connection, torn) if torn else {})

@@ -1,6 +1,7 @@
 """A table whose header is long states it once; a passage from its middle is shown with it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ QUESTION = "probe pyranometer3 6 9 12 15"
 
 @pytest.fixture
 def wiki(engine: Engine, tmp_path: Path, server: ChatServer) -> Wiki:
-    small = {"limit": 1, "token_budget": 200}
+    small = {"limit": 1, "token_budget": 650}
     opened = station(engine, tmp_path, server, retrieval=small)
     opened.ingest(STATION | DOCUMENTS)
     return opened
@@ -50,6 +51,16 @@ def test_rows_from_the_middle_come_with_their_header_and_stay_as_they_are_stored
     assert block.text == "\n\n".join(passage.text for passage in block.passages)
     assert block.table_header == HEADER
     assert block.readable == f"{HEADER}\n{block.text}"
+    assert context.tokens <= 650
+
+
+def test_a_header_that_has_no_room_is_left_out(wiki: Wiki) -> None:
+    parts = wiki.app.retrieval
+    tight = replace(parts, settings=parts.settings.model_copy(update={"token_budget": 200}))
+    context = retrieve(tight, QUESTION)
+    assert "pyranometer3" in context.blocks[0].text
+    assert context.blocks[0].table_header == ""
+    assert context.tokens <= 200
 
 
 def test_readers_and_the_model_are_shown_the_header(context: Context) -> None:
