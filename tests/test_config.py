@@ -1,8 +1,11 @@
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
-from llmwiki.config import Settings, load_settings
+from llmwiki.config import GateLimits, Settings, load_settings
 from llmwiki.errors import ConfigurationError
 
 
@@ -68,3 +71,33 @@ def test_a_figure_of_the_gate_can_be_configured_and_a_misspelt_one_is_refused() 
 def test_settings_cannot_be_changed_after_they_were_read() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().log_level = "debug"  # type: ignore[misc]
+
+
+def numeric_settings(model: type[BaseModel], section: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield section, key and type of every setting that is a number or a length of time."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from numeric_settings(field.annotation, f"{section}.{name}".strip("."))
+        elif field.annotation is GateLimits:
+            for limit in dataclasses.fields(GateLimits):
+                yield f"{section}.{name}", limit.name, str(limit.type)
+        elif any(kind in str(field.annotation) for kind in ("int", "float", "timedelta")):
+            yield section, name, str(field.annotation)
+
+
+NUMERIC = [*numeric_settings(Settings)]
+
+
+def test_every_number_is_found() -> None:
+    found = {f"{section}.{key}" for section, key, _ in NUMERIC}
+    assert {"rerank.deadline", "compile.gate.max_tags", "retrieval.weights.dense"} < found
+    assert len(found) > 50
+
+
+@pytest.mark.parametrize(("section", "key", "kind"), NUMERIC)
+def test_no_number_is_endless_absurd_or_none(section: str, key: str, kind: str) -> None:
+    absurd = '"P9999999D"' if "timedelta" in kind else "9" * 30
+    for value in ("inf", "nan", "-inf", "-1", absurd):
+        message = refused(f"[{section}]\n{key} = {value}\n")
+        assert message.startswith(f"configuration: {section}.{key}: ")
+        assert "llmwiki.toml" in message

@@ -34,7 +34,7 @@ def print_context(context: Context, blocks: Iterable[Text], *, pages_first: bool
 def block_lines(block: ContextBlock, *, characters: int | None = EXCERPT_CHARACTERS) -> Text:
     """Return a block of a context as lines for people."""
     first = block.first
-    whole = block.readable if characters is None else excerpt(block.readable, characters)
+    whole = block.readable if characters is None else _excerpts(block, characters)
     lines = Text()
     lines.append(f"[{block.number}] {printable(block.citation)}", style="bold")
     lines.append(f"\n{_indented(printable(whole))}")
@@ -42,6 +42,12 @@ def block_lines(block: ContextBlock, *, characters: int | None = EXCERPT_CHARACT
     told += [fact for fact in (first.authority_tier, first.version) if fact]
     lines.append(f"\n    {printable('; '.join(told))}\n", style="dim")
     return lines
+
+
+def _excerpts(block: ContextBlock, characters: int) -> str:
+    """Return the beginning of the text, below that of the header which belongs to it."""
+    parts = filter(None, (block.table_header, block.text))
+    return "\n".join(excerpt(part, characters) for part in parts)
 
 
 def page_of(block: ContextBlock) -> str:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from llmwiki.config.sections import Section
+from llmwiki.config.sections import LONGEST, LONGEST_TIMEOUT, MOST, Section
 
 FusionMethod = Literal["completed-zscore", "rrf", "min-max", "convex"]
 
@@ -49,25 +49,34 @@ class RetrievalSettings(Section):
     """How passages are found for a question."""
 
     limit: int = Field(12, ge=1, le=100, description="Passages of a context.")
-    token_budget: int = Field(6000, ge=200, description="Tokens of a context.")
+    token_budget: int = Field(6000, ge=200, le=MOST, description="Tokens of a context.")
     fusion: FusionMethod = "completed-zscore"
     weights: TierWeights = TierWeights()
     titles: TitleWeights = TitleWeights()
     feedback: FeedbackSettings = FeedbackSettings()
     page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the passages.")
     lint_max_age: timedelta = Field(
-        timedelta(hours=36), gt=timedelta(0), description="An older lint closes the wiki's gate."
+        timedelta(hours=36),
+        gt=timedelta(0),
+        le=LONGEST,
+        description="An older lint closes the wiki's gate.",
     )
     step_back: bool = Field(
         default=True,
         description="Have the model generalise broad questions, when it is free.",
     )
-    step_back_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0))
+    step_back_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0), le=LONGEST)
     provider_timeout: float = Field(
-        10.0, gt=0, description="Seconds that a question waits for its embedding or step-back."
+        10.0,
+        gt=0,
+        le=LONGEST_TIMEOUT,
+        description="Seconds that a question waits for its embedding or step-back.",
     )
     exact_below: int = Field(
-        20_000, ge=0, description="Up to so many vectors a collection is scanned, not indexed."
+        20_000,
+        ge=0,
+        le=MOST,
+        description="Up to so many vectors a collection is scanned, not indexed.",
     )
     plans: Path = Field(
         Path("plans"),
@@ -86,16 +95,20 @@ class RetrievalSettings(Section):
         default=False,
         description="Have the model judge the evidence that plans require, by one call.",
     )
-    grade_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0))
+    grade_ttl: timedelta = Field(timedelta(hours=12), ge=timedelta(0), le=LONGEST)
 
 
 class BlendWeights(Section):
     """How much each signal counts where a cross-encoder or a service scored the candidates."""
 
-    rerank: float = Field(0.4, ge=0, description="What the reranker says.")
-    fused: float = Field(0.3, ge=0, description="The fused score of the tiers.")
-    overlap: float = Field(0.3, ge=0, description="Words of the question, by their rarity.")
-    exact_token: float = Field(0.2, ge=0, description="Rare identifiers of the question; on top.")
+    rerank: float = Field(0.4, ge=0, le=1000, description="What the reranker says.")
+    fused: float = Field(0.3, ge=0, le=1000, description="The fused score of the tiers.")
+    overlap: float = Field(
+        0.3, ge=0, le=1000, description="Words of the question, by their rarity."
+    )
+    exact_token: float = Field(
+        0.2, ge=0, le=1000, description="Rare identifiers of the question; on top."
+    )
 
 
 class RerankSettings(Section):
@@ -124,13 +137,19 @@ class RerankSettings(Section):
         512, ge=32, le=32_768, description="For cross-encoder: of a question with its passage."
     )
     cache_ttl: timedelta = Field(
-        timedelta(hours=24), ge=timedelta(0), description="For services: how long scores are kept."
+        timedelta(hours=24),
+        ge=timedelta(0),
+        le=LONGEST,
+        description="For services: how long scores are kept.",
     )
     failure_threshold: int = Field(
         3, ge=1, le=100, description="For services: after so many failures in a row it rests."
     )
     cool_down: timedelta = Field(
-        timedelta(minutes=5), ge=timedelta(0), description="For services: how long it rests."
+        timedelta(minutes=5),
+        ge=timedelta(0),
+        le=LONGEST,
+        description="For services: how long it rests.",
     )
     weights: BlendWeights = BlendWeights()
 
@@ -141,8 +160,13 @@ class AnswerSettings(Section):
     use_model: bool = Field(
         default=True, description="Ask the generator's model when a call is free."
     )
-    max_output_tokens: int = Field(1200, ge=100)
-    request_timeout: float = Field(60.0, gt=0, description="Seconds a reader waits for a model.")
+    max_output_tokens: int = Field(1200, ge=100, le=MOST)
+    request_timeout: float = Field(
+        60.0, gt=0, le=LONGEST_TIMEOUT, description="Seconds a reader waits for a model."
+    )
     cache_ttl: timedelta = Field(
-        timedelta(hours=12), ge=timedelta(0), description="The same question costs no call."
+        timedelta(hours=12),
+        ge=timedelta(0),
+        le=LONGEST,
+        description="The same question costs no call.",
     )

@@ -5,7 +5,7 @@ It runs in a thread of its own (see ``deadline``), so it opens its own connectio
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any, Self
 
 from sqlalchemy import Engine
@@ -119,7 +119,8 @@ class Judging:
         if until is not None:
             raise RestingError(
                 f"the last {settings.failure_threshold} calls to {identity.method} "
-                f"{identity.name} failed; it is not asked until {until:%Y-%m-%d %H:%M:%S} UTC"
+                f"{identity.name} failed; it is not asked until "
+                f"{until.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
             )
 
     def _answers(self) -> KeptAnswers:

@@ -37,7 +37,8 @@ class BreakerLimits:
     threshold: int
     """Failures in a row."""
     cool_down: timedelta
-    """After the last of them; then one call tries, and its failure begins the time anew."""
+    """After the last of them; then one call tries, and its failure begins the time anew. Without
+    it a service is always asked."""
     patience: timedelta
     """How long a call may take; one that was not settled by then failed."""
 
@@ -50,6 +51,8 @@ def resting_until(
     The service is known by how the subjects of its calls begin. After the cool-down one call at
     a time may try: while it is in flight, the others wait for what comes of it.
     """
+    if limits.cool_down <= timedelta(0):
+        return None
     row = connection.execute(
         text(_LAST),
         {

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, create_engine, text
 
 from jobs import exit_codes
 from jobs.runner import JobContext, JobOptions, JobResult, Terminated, run_job, unwind_on_sigterm
@@ -55,6 +55,21 @@ def test_a_statement_outside_of_a_transaction_is_cancelled_and_its_connection_gi
     assert caplog.messages == []
     with engine.connect() as connection:
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
+@pytest.mark.parametrize(("number", "_code"), SIGNALS)
+def test_the_look_whether_a_connection_is_alive_ends_with_the_signal_and_no_other_error(
+    database_url: str, engine: Engine, number: int, _code: int
+) -> None:
+    looking = create_engine(database_url, pool_pre_ping=True)
+    looking.connect().close()
+    looking.dialect._dialect_specific_select_one = SLOW  # type: ignore[attr-defined]
+    interrupt_when_busy(engine, number)
+
+    with pytest.raises(KeyboardInterrupt):
+        looking.connect()
+
+    looking.dispose()
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)

@@ -118,6 +118,13 @@ def test_a_substitution_of_the_document_is_replaced() -> None:
     assert texts(source) == ["Call the full name or Our logo."]
 
 
+def test_raw_html_in_running_text_leaves_its_text() -> None:
+    source = "One |br| two :raw-html:`<b>bold &amp; more</b>` and <br> as it is said.\n\n"
+    source += ".. |br| raw:: html\n\n   <br/>\n\n"
+    source += ".. role:: raw-html(raw)\n   :format: html\n"
+    assert texts(source) == ["One two bold & more and <br> as it is said."]
+
+
 def test_substitutions_that_double_at_each_step_stay_small() -> None:
     steps = [f".. |s{n}| replace:: |s{n + 1}| |s{n + 1}|\n" for n in range(200)]
     source = "Start |s0|.\n\n" + "".join(steps) + ".. |s200| replace:: end\n"

@@ -296,6 +296,14 @@ def let_pass(session: Session, minutes: int) -> None:
     )
 
 
+def call_in_flight(session: Session) -> None:
+    """Have another process ask the service."""
+    session.execute(
+        "INSERT INTO call (budget, day, purpose, subject) "
+        "VALUES ('rerank', current_date, 'rerank', 'cohere m: 3 passages')"
+    )
+
+
 def test_a_service_that_failed_in_a_row_rests_and_the_event_says_until_when(
     hanging: Session, server: RerankServer
 ) -> None:
@@ -343,10 +351,7 @@ def test_while_one_question_tries_the_others_wait_for_what_comes_of_it(
 ) -> None:
     ask_in_vain(hanging, 3)
     let_pass(hanging, minutes=6)
-    hanging.execute(
-        "INSERT INTO call (budget, day, purpose, subject) "
-        "VALUES ('rerank', current_date, 'rerank', 'cohere m: 3 passages')"
-    )
+    call_in_flight(hanging)
 
     hanging(ordered(*TEXTS))
 
@@ -384,6 +389,7 @@ def test_without_a_cool_down_a_service_is_always_asked(
     hanging: Session, server: RerankServer
 ) -> None:
     hanging.settings = hanging.settings.model_copy(update={"cool_down": timedelta(0)})
+    call_in_flight(hanging)
 
     ask_in_vain(hanging, 5)
 

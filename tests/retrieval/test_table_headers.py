@@ -67,6 +67,9 @@ def test_readers_and_the_model_are_shown_the_header(context: Context) -> None:
     assert HEADER in "\n".join(
         line.strip() for line in str(block_lines(context.blocks[0], characters=None)).split("\n")
     )
+    _, header, row, *_ = str(block_lines(context.blocks[0])).split("\n")
+    assert header.strip().startswith("| probe | the measured quantity of column 0 |")
+    assert row.strip()[:60] == context.blocks[0].text[:60]
     assert f"\n\n{HEADER}\n| " in str(build_messages(context)[1]["content"])
     [facts, *_] = dict(context_facts(context, trace=False))["passages"]
     assert (facts["text"], facts["table_header"]) == (context.blocks[0].text, HEADER)

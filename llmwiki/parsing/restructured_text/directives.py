@@ -7,6 +7,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.parsers.rst.directives import misc, tables
+from docutils.parsers.rst.states import SubstitutionDef
 from docutils.statemachine import StringList
 
 from llmwiki.parsing.restructured_text.directive_names import (
@@ -57,6 +58,12 @@ class _Tolerant(Directive):
 class _Dropped(_Tolerant):
     def run(self) -> list[nodes.Node]:
         return []
+
+
+class _Raw(_Dropped):
+    def run(self) -> list[nodes.Node]:
+        # As the definition of a substitution it stands for a blank: a line break in most cases.
+        return [nodes.Text(" ")] if isinstance(self.state, SubstitutionDef) else []
 
 
 class _Wrapper(_Tolerant):
@@ -184,6 +191,7 @@ def _lenient(directive: type[Directive]) -> type[Directive]:
 
 _BY_NAME: dict[str, type[Directive]] = {
     **dict.fromkeys(DROPPED, _Dropped),
+    "raw": _Raw,
     **dict.fromkeys(WRAPPERS, _Wrapper),
     **dict.fromkeys(PICTURES, _Picture),
     **dict.fromkeys(LANGUAGE_BY_ARGUMENT | LANGUAGE_BY_NAME.keys(), _Code),

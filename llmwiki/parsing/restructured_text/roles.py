@@ -1,10 +1,13 @@
 """Roles in the running text of reStructuredText, those of Sphinx and unknown ones included."""
 
+import html
 import re
 
 from docutils import nodes
 
 _TITLE_AND_TARGET = re.compile(r"^(?P<title>.+)<(?P<target>[^<>]*+)>$", re.DOTALL)
+
+_TAG = re.compile(r"</?[A-Za-z!][^<>]*+>")
 
 _VERBATIM_ROLES = frozenset({"", "code", "file", "kbd", "literal", "regexp", "samp"})
 """Their text is no cross-reference: a ``~``, ``!`` or ``<`` in it is its own. Without a role,
@@ -37,6 +40,8 @@ def tolerant_role(
     plain = nodes.unescape(text)
     if role == "math":
         return [nodes.literal(rawtext, nodes.unescape(text, restore_backslashes=True))], []
+    if role.startswith("raw"):  # projects define such roles for HTML, as `raw-html-m2r`
+        return [nodes.Text(html.unescape(_TAG.sub(" ", plain)))], []
     if role in _VERBATIM_ROLES:
         return [nodes.literal(rawtext, plain)], []
     if role in _NAME_ROLES:
