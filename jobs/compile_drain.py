@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import structlog
 import typer
 
-from jobs import compile_batch, exit_codes
+from jobs import exit_codes
 from jobs.entry import budgeted_command
 from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages_for, waiting_pages
 from jobs.page_finisher import open_finisher
@@ -68,6 +68,8 @@ def _embed_what_is_missing(context: JobContext) -> None:
 
 def _run_by_batch(context: JobContext, run_id: RunId, budgeted: int) -> JobResult:
     """Collect before anything is claimed, so that no page is asked for a second time."""
+    from jobs import compile_batch  # noqa: PLC0415 - its client is slow to import
+
     app = context.app
     which = pages_for(context, app.generator, drafts=False)
     with compile_batch.open_batch_drain(context, run_id, which) as by_batch:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NewType
+from typing import Any, Literal, NewType, TypedDict
 
 CollectionId = NewType("CollectionId", int)
 DocumentId = NewType("DocumentId", int)
@@ -163,6 +163,11 @@ class RerankerIdentity:
     name: str
     """The model."""
 
+    @property
+    def subject(self) -> str:
+        """How the subjects of its calls begin in the ledger."""
+        return f"{self.method} {self.name}: "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankScores:
@@ -208,3 +213,21 @@ class Record:
     payload: Mapping[str, Any]
     collection_id: CollectionId | None = None
     page_id: PageId | None = None
+
+
+class Message(TypedDict):
+    """One message of a conversation with a model."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAnswer:
+    """What a model wrote, possibly cut off: the caller decides by ``finish_reason``."""
+
+    text: str
+    finish_reason: str
+    usage: Usage
+    model: str
+    """What the service says that it used."""

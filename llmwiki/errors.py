@@ -42,6 +42,10 @@ class ConfigurationError(UsageError):
     """The configuration is incomplete or contradictory."""
 
 
+class RefusedRequestError(ConfigurationError):
+    """A service refuses this request, and perhaps every other one."""
+
+
 class UnknownNameError(UsageError):
     """No such name in this database."""
 

@@ -1,17 +1,19 @@
 """Interfaces of what costs money, can be swapped, or is not deterministic."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from llmwiki.domain import (
+    ChatAnswer,
     EmbedderIdentity,
     Generation,
     GeneratorIdentity,
+    Message,
     RerankerIdentity,
     RerankScores,
     TopicSources,
@@ -54,6 +56,32 @@ class Generator(Protocol):
         A topic that got no usable draft is left out of the result, with the reason under
         ``problems``. Raises QuotaExhaustedError, BudgetExhaustedError or ProviderError when the
         request as a whole failed.
+        """
+        ...
+
+
+class ChatModel(Protocol):
+    """One model that can be asked."""
+
+    @property
+    def name(self) -> str:
+        """How its service calls it."""
+        ...
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None,
+        max_output_tokens: int,
+        purpose: CallPurpose,
+        subject: str,
+    ) -> ChatAnswer:
+        """Ask for one completion; ``subject`` is what the ledger notes it for.
+
+        The schema is a request, not a promise: the prompt must describe the format too, and the
+        caller must validate. Raises QuotaExhaustedError, BudgetExhaustedError, ProviderError or
+        ConfigurationError.
         """
         ...
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from llmwiki.providers.openai_chat import Message
+from llmwiki.domain import Message
 from llmwiki.retrieval.context import Context, ContextBlock
 from llmwiki.text.hashing import content_hash, normalise
 

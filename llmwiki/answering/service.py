@@ -12,14 +12,14 @@ from llmwiki.answering.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.answering.reading import ReadAnswer, read_answer
 from llmwiki.compiler.gate import check_statements
 from llmwiki.config import AnswerSettings, GateLimits
-from llmwiki.domain import SourceChunk, Topic, TopicId, TopicSources, Usage
+from llmwiki.domain import Message, SourceChunk, Topic, TopicId, TopicSources, Usage
 from llmwiki.errors import (
     BudgetExhaustedError,
     InvalidAnswerError,
     LlmwikiError,
     QuotaExhaustedError,
 )
-from llmwiki.providers.openai_chat import ChatModel, Message
+from llmwiki.ports import ChatModel
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told

@@ -18,10 +18,8 @@ from llmwiki.compiler.extractive import ExtractiveGenerator
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
 from llmwiki.domain import RunId
-from llmwiki.ports import Clock, Embedder, Generator, Reranker
+from llmwiki.ports import ChatModel, Clock, Embedder, Generator, Reranker
 from llmwiki.providers.clock import SystemClock
-from llmwiki.providers.openai_chat import ChatModel
-from llmwiki.providers.rerank_services import SERVICES
 from llmwiki.retrieval.evidence.service import open_plans
 from llmwiki.retrieval.parts import Parts
 from llmwiki.store.engine import Database, open_database
@@ -57,7 +55,7 @@ class App(ClosedAfterUse):
         }
         if budget.chat_calls_for_questions is not None:
             caps["chat/question"] = budget.chat_calls_for_questions
-        if self.settings.rerank.provider in SERVICES:
+        if self.settings.rerank.costs_calls:
             caps["rerank"] = budget.rerank_calls_per_day
         return BudgetLimits(caps=caps, time_zone=budget.time_zone)
 

@@ -17,7 +17,6 @@ from llmwiki.evaluation.evaluation import Evaluation, Task
 from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
 from llmwiki.evaluation.service import Plan, evaluate
 from llmwiki.overview.service import refresh_overview
-from llmwiki.providers.rerank_services import SERVICES
 from llmwiki.retrieval.evidence.finding import open_plans
 from llmwiki.retrieval.parts import Parts
 
@@ -48,9 +47,10 @@ def match_tasks(
 def require_free(configurations: Iterable[Configuration]) -> None:
     """Raise UsageError for a configuration whose reranking costs calls."""
     for configuration in configurations:
-        if (service := configuration.rerank.provider) in SERVICES:
+        if configuration.rerank.costs_calls:
+            provider = configuration.rerank.provider
             raise UsageError(
-                f"{configuration.name}: rerank.provider is {service}, which costs calls for each "
+                f"{configuration.name}: rerank.provider is {provider}, which costs calls for each "
                 "question; add --spend, or --set rerank.provider=fusion"
             )
 

@@ -7,25 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs import compile_drain, drift_sweep, lint_pass, nightly, scheduler
-from llmwiki.cli import (
-    ask,
-    budget,
-    doctor,
-    evaluate,
-    ingest,
-    migrate,
-    page,
-    plans,
-    promote,
-    quarantine,
-    reembed,
-    rollback,
-    search,
-    status,
-    why,
-)
-from llmwiki.cli import compile as compile_page
+from llmwiki.cli.commands import CommandsOnDemand
 from llmwiki.cli.output import print_line
 
 NAME = "llmwiki"
@@ -33,36 +15,13 @@ DISTRIBUTION = "llmwiki-compiler"
 
 app = typer.Typer(
     name=NAME,
+    cls=CommandsOnDemand,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command("migrate")(migrate.command)
-app.command("doctor")(doctor.command)
-app.command("ingest")(ingest.command)
-app.command("reembed")(reembed.command)
-app.command("sweep")(drift_sweep.command)
-app.command("drain")(compile_drain.command)
-app.command("compile")(compile_page.command)
-app.command("lint")(lint_pass.command)
-app.command("nightly")(nightly.command)
-app.command("schedule")(scheduler.command)
-app.command("status")(status.command)
-app.command("pages")(page.list_command)
-app.command("page")(page.show)
-app.command("why")(why.command)
-app.command("search")(search.command)
-app.command("ask")(ask.command)
-app.command("promote")(promote.command)
-app.command("evaluate")(evaluate.command)
-app.command("budget")(budget.command)
-app.command("revisions")(rollback.list_command)
-app.command("rollback")(rollback.command)
-app.add_typer(quarantine.app, name="quarantine")
-app.add_typer(plans.app, name="plans")
 
 
 def _print_version(wanted: bool) -> None:

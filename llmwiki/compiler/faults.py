@@ -11,8 +11,8 @@ from llmwiki.errors import (
     LlmwikiError,
     ProviderError,
     QuotaExhaustedError,
+    RefusedRequestError,
 )
-from llmwiki.providers.retries import RefusedRequestError
 
 
 def fault_of(error: Exception) -> Literal["page", "service", "page-or-all", "all"]:

@@ -1,8 +1,7 @@
 """The generator that asks a model: one request for a pack, one draft for each of its topics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import structlog
 
@@ -10,8 +9,7 @@ from llmwiki.compiler.answer import read_answer
 from llmwiki.compiler.packs import PackLimits, fit_pack
 from llmwiki.compiler.prompt import ANSWER_SCHEMA, PROMPT_VERSION, SCHEMA_VERSION, build_messages
 from llmwiki.domain import Generation, GeneratorIdentity, TopicSources
-from llmwiki.ports import CallPurpose
-from llmwiki.providers.openai_chat import ChatAnswer, Message
+from llmwiki.ports import ChatModel
 from llmwiki.text.hashing import content_hash
 
 log = structlog.get_logger()
@@ -19,29 +17,11 @@ log = structlog.get_logger()
 _LONGEST_SUBJECT = 200
 
 
-class Chat(Protocol):
-    """What this generator needs of a chat model."""
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None,
-        max_output_tokens: int,
-        purpose: CallPurpose,
-        subject: str,
-    ) -> ChatAnswer:
-        """Ask for one completion. Raises ProviderError and its kinds when there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelGenerator:
     """Writes pages by asking a model, in requests that stay within the limits."""
 
-    chat: Chat
-    model: str
-    """Name of the model, for the recipe."""
+    chat: ChatModel
     limits: PackLimits
 
     @property
@@ -49,7 +29,7 @@ class ModelGenerator:
         """Changes with the model, the prompt and the schema, and with nothing else."""
         return GeneratorIdentity(
             kind="model",
-            name=f"openai:{self.model}",
+            name=f"openai:{self.chat.name}",
             version=content_hash(PROMPT_VERSION, SCHEMA_VERSION)[:16],
         )
 

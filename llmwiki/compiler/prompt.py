@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llmwiki.compiler.labels import LabelledPack, Passage, label_pack
-from llmwiki.domain import TopicSources
-from llmwiki.providers.openai_chat import Message
+from llmwiki.domain import Message, TopicSources
 from llmwiki.text.hashing import content_hash, normalise
 from llmwiki.text.tokens import count_tokens
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -111,10 +111,14 @@ class BlendWeights(Section):
     )
 
 
+RerankService = Literal["cohere", "jina", "voyage"]
+"""Services that rerank, by their vendors; each call of one is counted."""
+
+
 class RerankSettings(Section):
     """Who puts the best of the candidates first."""
 
-    provider: Literal["fusion", "cross-encoder", "cohere", "voyage", "jina"] = Field(
+    provider: Literal["fusion", "cross-encoder"] | RerankService = Field(
         "fusion",
         description="fusion: free, the fused order; cross-encoder: an ONNX model of yours; "
         "cohere, voyage, jina: services of that shape.",
@@ -152,6 +156,11 @@ class RerankSettings(Section):
         description="For services: how long it rests.",
     )
     weights: BlendWeights = BlendWeights()
+
+    @property
+    def costs_calls(self) -> bool:
+        """Whether a question costs a call of a service."""
+        return self.provider in get_args(RerankService)
 
 
 class AnswerSettings(Section):

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import openai
 from openai.types.chat import ChatCompletion
 
-from llmwiki.domain import Usage
+from llmwiki.domain import ChatAnswer, Message, Usage
 from llmwiki.errors import InvalidAnswerError
 from llmwiki.ports import CallPurpose
 from llmwiki.providers.classification import Verdict
@@ -19,25 +18,7 @@ _SCHEMA_REFUSED = re.compile(r"response[_ ]format|json[_ ]?schema|structured out
 _LIMIT_NAME_REFUSED = re.compile(r"max_completion_tokens")
 
 
-class Message(TypedDict):
-    """One message of the conversation."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatAnswer:
-    """A text, possibly cut off: the caller decides by ``finish_reason``."""
-
-    text: str
-    finish_reason: str
-    usage: Usage
-    model: str
-    """What the service says that it used."""
-
-
-class ChatModel:
+class OpenAIChat:
     """One model of one service.
 
     It asks in the way of the current OpenAI API and remembers what the service refuses: the

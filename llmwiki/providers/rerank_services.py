@@ -7,18 +7,14 @@ differ in the address, in how the number of answers is asked for, and in where t
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
+from llmwiki.config.retrieval import RerankService
 from llmwiki.domain import RerankerIdentity, RerankScores, Usage
 from llmwiki.errors import ConfigurationError, InvalidAnswerError
 from llmwiki.providers.http_answer import HttpAnswer, member
 from llmwiki.providers.json_service import JsonService
 from llmwiki.providers.retries import Exchange, RetryPolicy, call_with_retries
 from llmwiki.providers.service_address import require_sendable
-
-RerankService = Literal["cohere", "jina", "voyage"]
-
-SERVICES: tuple[RerankService, ...] = get_args(RerankService)
 
 _PATH = "rerank"
 _SHORTEST_TIMEOUT = 0.001
@@ -40,11 +36,6 @@ _SHAPES: Mapping[RerankService, _Shape] = {
     "jina": _Shape(base_url="https://api.jina.ai/v1", limit_name="top_n", rows_name="results"),
     "voyage": _Shape(base_url="https://api.voyageai.com/v1", limit_name="top_k", rows_name="data"),
 }
-
-
-def ledger_subject(identity: RerankerIdentity) -> str:
-    """Return how the subjects of a service's calls in the ledger begin."""
-    return f"{identity.method} {identity.name}: "
 
 
 def open_service(
@@ -101,7 +92,7 @@ class ServiceReranker:
             ),
             policy=replace(self._policy, patience=timeout),
             purpose="rerank",
-            subject=f"{ledger_subject(self._identity)}{len(texts)} passages",
+            subject=f"{self._identity.subject}{len(texts)} passages",
         )
         usage = Usage(
             rerank_calls=result.attempts,

@@ -24,6 +24,7 @@ from llmwiki.errors import (
     InvalidAnswerError,
     LlmwikiError,
     QuotaExhaustedError,
+    RefusedRequestError,
     TransientProviderError,
 )
 from llmwiki.ports import CallAttempt, CallMeter, CallPurpose, Clock
@@ -41,10 +42,6 @@ _log = structlog.get_logger(__name__)
 
 class RequestTooLargeError(InvalidAnswerError):
     """The service takes only smaller requests."""
-
-
-class RefusedRequestError(ConfigurationError):
-    """The service refuses this request, and perhaps every other one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine
 
 from llmwiki.config import RerankSettings, RetrievalSettings
-from llmwiki.ports import Clock, Embedder, Reranker
-from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.ports import ChatModel, Clock, Embedder, Reranker
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary
 
 

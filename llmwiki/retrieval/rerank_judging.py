@@ -14,7 +14,6 @@ from llmwiki.config import RerankSettings
 from llmwiki.domain import ChunkId, RerankerIdentity, Usage
 from llmwiki.errors import InvalidAnswerError, ProviderError, TransientProviderError
 from llmwiki.ports import Clock, Reranker
-from llmwiki.providers.rerank_services import ledger_subject
 from llmwiki.retrieval.blend import Judgement
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.parts import Parts
@@ -115,7 +114,7 @@ class Judging:
             patience=timedelta(seconds=settings.deadline),
         )
         with self.engine.connect() as connection:
-            until = resting_until(connection, "rerank", ledger_subject(identity), limits)
+            until = resting_until(connection, "rerank", identity.subject, limits)
         if until is not None:
             raise RestingError(
                 f"the last {settings.failure_threshold} calls to {identity.method} "

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from llmwiki.domain import Collection, Usage
+from llmwiki.domain import ChatAnswer, Collection, Message, Usage
 from llmwiki.errors import (
     BudgetExhaustedError,
     InvalidAnswerError,
     QuotaExhaustedError,
 )
-from llmwiki.providers.openai_chat import ChatAnswer, ChatModel, Message
+from llmwiki.ports import ChatModel
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.parts import Parts

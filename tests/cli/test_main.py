@@ -6,23 +6,26 @@ from typing import Any
 import pytest
 import typer.main
 
+from llmwiki.cli.commands import COMMANDS as PLACES
 from llmwiki.cli.main import app
 from tests.cli.conftest import Command
 
 GROUP: Any = typer.main.get_command(app)
-COMMANDS = sorted(GROUP.commands)
+COMMANDS = sorted(PLACES)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_says_what_it_does(name: str) -> None:
-    text = GROUP.commands[name].help
+    text = GROUP.get_command(None, name).help
     assert text
     assert text.strip().splitlines()[0].endswith((".", ";"))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_and_argument_has_a_help_text(name: str) -> None:
-    silent = [parameter.name for parameter in GROUP.commands[name].params if not parameter.help]
+    silent = [
+        parameter.name for parameter in GROUP.get_command(None, name).params if not parameter.help
+    ]
     assert not silent
 
 
@@ -31,6 +34,21 @@ def test_no_command_is_lost() -> None:
     writing = {"migrate", "ingest", "reembed"}
     reading = {"doctor", "status", "pages", "page", "why", "search"}
     assert jobs | writing | reading <= set(COMMANDS)
+
+
+def test_a_command_imports_nothing_that_it_does_not_need() -> None:
+    """The client of model services, the scheduler and the parsers take seconds to import."""
+    script = (
+        "import sys, llmwiki.cli.main as main\n"
+        "try: main.app(['search', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print(*sorted({'openai', 'apscheduler', 'docutils', 'ir_measures'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.startswith("Usage: ")
+    assert done.stdout.splitlines()[-1] == ""
 
 
 def test_without_arguments_the_help_is_shown(bare_command: Command) -> None:

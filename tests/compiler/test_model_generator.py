@@ -8,9 +8,8 @@ from structlog.testing import capture_logs
 from llmwiki.compiler.model_generator import ModelGenerator
 from llmwiki.compiler.packs import PackLimits, request_tokens
 from llmwiki.compiler.prompt import ANSWER_SCHEMA, build_messages
-from llmwiki.domain import TopicId, TopicSources, Usage
+from llmwiki.domain import ChatAnswer, Message, TopicId, TopicSources, Usage
 from llmwiki.ports import CallPurpose, Generator
-from llmwiki.providers.openai_chat import ChatAnswer, Message
 from tests.compiler.samples import chunk, topic_sources
 
 RELAY = topic_sources(1, "Relay", chunk(11, "The relay listens on port 7070."))
@@ -23,6 +22,7 @@ class ScriptedChat:
     text: str = '{"pages": []}'
     finish_reason: str = "stop"
     requests: list[dict[str, Any]] = field(default_factory=list)
+    name: str = "small"
 
     def complete(
         self,
@@ -70,7 +70,7 @@ def answer(*pages: dict[str, Any]) -> str:
 
 
 def generator(chat: ScriptedChat, limits: PackLimits | None = None) -> ModelGenerator:
-    return ModelGenerator(chat=chat, model="small", limits=limits or PackLimits())
+    return ModelGenerator(chat=chat, limits=limits or PackLimits())
 
 
 def test_one_request_asks_for_the_whole_pack() -> None:
@@ -156,7 +156,7 @@ def test_no_request_exceeds_the_input_limit_and_what_is_left_out_is_logged() -> 
 
 def test_the_identity_names_the_model_and_follows_it() -> None:
     small = generator(ScriptedChat()).identity
-    large = ModelGenerator(chat=ScriptedChat(), model="large", limits=PackLimits()).identity
+    large = ModelGenerator(chat=ScriptedChat(name="large"), limits=PackLimits()).identity
 
     assert (small.kind, small.name) == ("model", "openai:small")
     assert large.name == "openai:large"

@@ -19,7 +19,7 @@ from llmwiki.compiler.drain import Drain
 from llmwiki.compiler.finishing import PageFinisher
 from llmwiki.config import BudgetSettings, CompileSettings, GeneratorSettings, Settings
 from llmwiki.logs import configure_logging
-from llmwiki.providers.openai_chat import ChatModel
+from llmwiki.providers.openai_chat import OpenAIChat
 from llmwiki.store import embeddings, page_leases, page_writing, queue, runs
 from llmwiki.store.collections import select_collections
 from llmwiki.store.ledger import LedgerAttempt, LedgerMeter
@@ -37,8 +37,8 @@ BOUNDARIES: dict[str, tuple[Any, str, When]] = {
     "before pages that are current again are let go": (page_leases, "clear_stale", "before"),
     "before the reservation": (LedgerMeter, "_take", "before"),
     "unit taken, not committed": (LedgerMeter, "_take", "after"),
-    "reservation committed, request not sent": (ChatModel, "_send", "before"),
-    "answer arrived, nothing done with it": (ChatModel, "_send", "after"),
+    "reservation committed, request not sent": (OpenAIChat, "_send", "before"),
+    "answer arrived, nothing done with it": (OpenAIChat, "_send", "after"),
     "before the call is settled": (LedgerAttempt, "settle", "before"),
     "call settled": (LedgerAttempt, "settle", "after"),
     "before a page is finished": (PageFinisher, "finish", "before"),

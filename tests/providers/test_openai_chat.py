@@ -3,9 +3,9 @@ from typing import Any
 import openai
 import pytest
 
-from llmwiki.domain import Usage
+from llmwiki.domain import ChatAnswer, Usage
 from llmwiki.errors import ConfigurationError, InvalidAnswerError
-from llmwiki.providers.openai_chat import ChatAnswer, ChatModel
+from llmwiki.providers.openai_chat import OpenAIChat
 from llmwiki.providers.retries import RetryPolicy
 from tests.providers.conftest import FakeMeter
 from tests.support.chat_server import Answer, Answerer, ChatServer, Json, completion
@@ -14,11 +14,11 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "additionalPropert
 
 
 @pytest.fixture
-def model(client: openai.OpenAI, policy: RetryPolicy) -> ChatModel:
-    return ChatModel(client, "some-model", policy)
+def model(client: openai.OpenAI, policy: RetryPolicy) -> OpenAIChat:
+    return OpenAIChat(client, "some-model", policy)
 
 
-def ask(model: ChatModel, json_schema: dict[str, Any] | None = SCHEMA) -> ChatAnswer:
+def ask(model: OpenAIChat, json_schema: dict[str, Any] | None = SCHEMA) -> ChatAnswer:
     return model.complete(
         [{"role": "user", "content": "hello"}],
         json_schema=json_schema,
@@ -41,7 +41,7 @@ def refusing(*names: str) -> Answerer:
     return answer
 
 
-def test_the_request_carries_schema_and_limit(model: ChatModel, server: ChatServer) -> None:
+def test_the_request_carries_schema_and_limit(model: OpenAIChat, server: ChatServer) -> None:
     answer = ask(model)
 
     assert answer == ChatAnswer(
@@ -63,14 +63,14 @@ def test_the_request_carries_schema_and_limit(model: ChatModel, server: ChatServ
     ]
 
 
-def test_no_schema_means_no_response_format(model: ChatModel, server: ChatServer) -> None:
+def test_no_schema_means_no_response_format(model: OpenAIChat, server: ChatServer) -> None:
     ask(model, json_schema=None)
 
     assert "response_format" not in server.bodies[0]
 
 
 def test_a_service_without_schemas_is_asked_without_and_remembered(
-    model: ChatModel, server: ChatServer, meter: FakeMeter
+    model: OpenAIChat, server: ChatServer, meter: FakeMeter
 ) -> None:
     server.answerer = refusing("response_format")
 
@@ -82,7 +82,7 @@ def test_a_service_without_schemas_is_asked_without_and_remembered(
 
 
 def test_a_service_with_the_old_name_of_the_limit_is_remembered(
-    model: ChatModel, server: ChatServer
+    model: OpenAIChat, server: ChatServer
 ) -> None:
     server.answerer = refusing("max_completion_tokens", "response_format")
 
@@ -94,7 +94,7 @@ def test_a_service_with_the_old_name_of_the_limit_is_remembered(
 
 
 def test_a_service_that_refuses_everything_is_not_asked_forever(
-    model: ChatModel, server: ChatServer
+    model: OpenAIChat, server: ChatServer
 ) -> None:
     message = "response_format and max_completion_tokens: no"
     server.answerer = lambda _request: Answer(status=400, body={"error": {"message": message}})
@@ -106,7 +106,7 @@ def test_a_service_that_refuses_everything_is_not_asked_forever(
 
 
 def test_a_text_cut_off_by_length_is_left_to_the_caller(
-    model: ChatModel, server: ChatServer
+    model: OpenAIChat, server: ChatServer
 ) -> None:
     server.enqueue(completion("half a", finish_reason="length"))
 
@@ -129,7 +129,7 @@ def test_a_text_cut_off_by_length_is_left_to_the_caller(
     ],
 )
 def test_an_answer_without_a_text_is_invalid(
-    model: ChatModel, server: ChatServer, answer: Answer, problem: str
+    model: OpenAIChat, server: ChatServer, answer: Answer, problem: str
 ) -> None:
     server.enqueue(answer)
 
@@ -140,7 +140,7 @@ def test_an_answer_without_a_text_is_invalid(
 
 
 def test_the_name_of_the_model_is_the_one_asked_for_when_the_answer_names_none(
-    model: ChatModel, server: ChatServer
+    model: OpenAIChat, server: ChatServer
 ) -> None:
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": "x"}}
     server.enqueue(Answer(body={"choices": [choice]}))

@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from llmwiki.config.retrieval import RerankService
 from llmwiki.errors import (
     BudgetExhaustedError,
     ConfigurationError,
@@ -15,7 +16,7 @@ from llmwiki.errors import (
     TransientProviderError,
 )
 from llmwiki.providers.json_service import LARGEST_ANSWER
-from llmwiki.providers.rerank_services import RerankService, ServiceReranker, open_service
+from llmwiki.providers.rerank_services import ServiceReranker, open_service
 from llmwiki.providers.retries import RetryPolicy
 from tests.providers.conftest import FakeClock, FakeMeter
 from tests.support.chat_server import Answer

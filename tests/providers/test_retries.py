@@ -7,13 +7,13 @@ from llmwiki.errors import (
     ConfigurationError,
     InvalidAnswerError,
     QuotaExhaustedError,
+    RefusedRequestError,
     TransientProviderError,
 )
 from llmwiki.providers.classification import Verdict
 from llmwiki.providers.retries import (
     CallResult,
     Exchange,
-    RefusedRequestError,
     RequestTooLargeError,
     RetryPolicy,
     Tokens,

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
-from llmwiki.domain import Usage
+from llmwiki.domain import Message, Usage
 from llmwiki.errors import InvalidAnswerError, LlmwikiError
-from llmwiki.providers.openai_chat import ChatModel, Message
+from llmwiki.ports import ChatModel
 from llmwiki.retrieval.evidence.details import Grade
 from llmwiki.retrieval.evidence.grading import FamilyGrade
 from llmwiki.retrieval.failures import SURVIVED, as_told
