@@ -41,7 +41,7 @@ class FeedbackSettings(Section):
         0.3, ge=0, le=1, description="Of the added words beside those of the question; 0: off."
     )
     fewest_words: int = Field(
-        16, ge=0, description="Known words of a question from which on others are added."
+        16, ge=0, le=10_000, description="Known words of a question from which on others are added."
     )
 
 
@@ -118,7 +118,7 @@ RerankService = Literal["cohere", "jina", "voyage"]
 class RerankSettings(Section):
     """Who puts the best of the candidates first."""
 
-    provider: Literal["fusion", "cross-encoder"] | RerankService = Field(
+    provider: Literal["fusion", "cross-encoder", "cohere", "voyage", "jina"] = Field(
         "fusion",
         description="fusion: free, the fused order; cross-encoder: an ONNX model of yours; "
         "cohere, voyage, jina: services of that shape.",

@@ -182,7 +182,10 @@ def _shown(url: URL) -> str:
 
 
 def _connect_options(url: URL) -> dict[str, str | int]:
-    """Return the defaults for what the URL leaves open, and the time zone in any case."""
+    """Return the defaults for what the URL leaves open, and the time zone in any case.
+
+    Compiling the queries of a question takes longer than running them, so that is off.
+    """
     asked = url.query.get("options", "")
     options = " ".join([asked] if isinstance(asked, str) else asked)
     defaults: dict[str, str | int] = {
@@ -190,7 +193,7 @@ def _connect_options(url: URL) -> dict[str, str | int]:
         "application_name": "llmwiki",
     }
     chosen = {name: value for name, value in defaults.items() if name not in url.query}
-    return chosen | {"options": f"{options} -c TimeZone=UTC".strip()}
+    return chosen | {"options": f"{options} -c TimeZone=UTC -c jit=off".strip()}
 
 
 def _reason(error: OperationalError | ProgrammingError, url: URL) -> str:

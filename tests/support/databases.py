@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
+from sqlalchemy import URL, Engine, StaticPool, create_engine, text
+from sqlalchemy.exc import DBAPIError
 
 from llmwiki.store import migrations
 
@@ -17,7 +18,8 @@ from llmwiki.store import migrations
 # catalogue is compared, so that a test may do what it likes with its database.
 _STATE = """
 SELECT md5(string_agg(line, ';' ORDER BY line COLLATE "C")) FROM (
-    SELECT format('relation %s %s %s %s', oid, relfilenode, reltuples, reloptions) AS line
+    SELECT format('relation %s %s %s %s %s %s', oid, relname, relfilenode, reltuples,
+                  reloptions, relacl) AS line
     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind <> 'S'
     UNION ALL
     SELECT format('object %s %s', p.oid, p.xmin) FROM pg_proc p
@@ -25,6 +27,10 @@ SELECT md5(string_agg(line, ';' ORDER BY line COLLATE "C")) FROM (
     UNION ALL
     SELECT format('column %s %s %s', a.attrelid, a.attnum, a.xmin)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relnamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT format('index %s %s', indexrelid, i.xmin)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
     WHERE c.relnamespace = 'public'::regnamespace
     UNION ALL
     SELECT format('trigger %s %s', oid, xmin) FROM pg_trigger
@@ -70,7 +76,7 @@ $$
 
 _DISCONNECT = """
 SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
-WHERE datname = :name AND pid <> pg_backend_pid()
+WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
 _PAGES = """
@@ -89,8 +95,8 @@ class Databases:
     admin: Engine
     """Connected to another database of the server, without transactions."""
     template: str
-    _clean: dict[str, str] = field(default_factory=dict)
-    """Those that are empty, with the state of each right after its cloning."""
+    _clean: list["_Database"] = field(default_factory=list)
+    """Those that are empty."""
 
     def url(self, name: str) -> URL:
         """Return where a database is."""
@@ -99,52 +105,61 @@ class Databases:
     @contextmanager
     def empty(self) -> Iterator[URL]:
         """Lend a database that is migrated and empty."""
-        name, state = self._clean.popitem() if self._clean else self._clone()
-        yield self.url(name)
-        self._execute(_DISCONNECT, name=name)
-        if self._was_emptied(name, state):
-            self._clean[name] = state
+        database = self._clean.pop() if self._clean else self._clone()
+        yield self.url(database.name)
+        if database.was_emptied():
+            self._clean.append(database)
         else:
-            self._drop(name)
+            self._drop(database)
 
     def close(self) -> None:
         """Drop them all."""
-        for name in [*self._clean, self.template]:
-            self._drop(name)
+        for database in self._clean:
+            self._drop(database)
+        self._execute(f"DROP DATABASE {self.template} WITH (FORCE)")
 
-    def _clone(self) -> tuple[str, str]:
+    def _clone(self) -> "_Database":
         name = f"llmwiki_test_{uuid.uuid4().hex[:12]}"
         self._execute(f"CREATE DATABASE {name} TEMPLATE {self.template}")
-        with self._connected(name) as connection:
-            return name, str(connection.execute(text(_STATE)).scalar_one())
+        return _Database.opened(name, create_engine(self.url(name), poolclass=StaticPool))
 
-    def _was_emptied(self, name: str, state: str) -> bool:
-        known = "SELECT 1 FROM pg_database WHERE datname = :name AND datallowconn"
+    def _drop(self, database: "_Database") -> None:
+        database.engine.dispose()
+        self._execute(f"DROP DATABASE IF EXISTS {database.name} WITH (FORCE)")
+
+    def _execute(self, statement: str) -> None:
         with self.admin.connect() as connection:
-            if connection.execute(text(known), {"name": name}).scalar() is None:
-                return False
-        with self._connected(name) as connection:
-            if connection.execute(text(_STATE)).scalar_one() != state:
-                return False
-            if connection.execute(text(_PAGES)).scalar_one() > MOST_PAGES:
-                return False
-            connection.execute(text(_EMPTY))
-            connection.commit()
+            connection.execute(text(statement))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Database:
+    """One database, with a connection that stays open: a new one begins with cold caches."""
+
+    name: str
+    engine: Engine
+    state: str
+    """Right after it was cloned."""
+
+    @classmethod
+    def opened(cls, name: str, engine: Engine) -> "_Database":
+        with engine.begin() as connection:
+            state = str(connection.execute(text(_STATE)).scalar_one())
+        return cls(name=name, engine=engine, state=state)
+
+    def was_emptied(self) -> bool:
+        """Empty it; False where more than its rows changed, or it is gone."""
+        try:
+            with self.engine.begin() as connection:
+                connection.execute(text(_DISCONNECT))
+                if connection.execute(text(_STATE)).scalar_one() != self.state:
+                    return False
+                if connection.execute(text(_PAGES)).scalar_one() > MOST_PAGES:
+                    return False
+                connection.execute(text(_EMPTY))
+        except DBAPIError:
+            return False
         return True
-
-    @contextmanager
-    def _connected(self, name: str) -> Iterator[Connection]:
-        engine = create_engine(self.url(name))
-        with engine.connect() as connection:
-            yield connection
-        engine.dispose()
-
-    def _drop(self, name: str) -> None:
-        self._execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-
-    def _execute(self, statement: str, **parameters: str) -> None:
-        with self.admin.connect() as connection:
-            connection.execute(text(statement), parameters)
 
 
 def migrated_template(admin: Engine) -> Databases:
