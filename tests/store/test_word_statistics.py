@@ -148,6 +148,20 @@ def test_whoever_changes_passages_the_figures_follow(wiki: Wiki, statement: str)
     assert_kept_right(wiki.engine)
 
 
+def test_a_document_of_many_words_is_forgotten_in_linear_time(wiki: Wiki) -> None:
+    """Word by word this is half a second's work, and each word with each posting is half a minute.
+
+    The planner knows nothing of postings that were just written.
+    """
+    words = " ".join(f"word{number}" for number in range(10_000))
+    wiki.ingest({"a.md": f"# A\n\n{words}\n", "b.md": "# B\n\nSmall.\n"})
+    with wiki.engine.connect() as connection:
+        connection.execute(text("SET LOCAL statement_timeout = '10s'"))
+        connection.execute(text("DELETE FROM document WHERE path = 'a.md'"))
+        connection.commit()
+    assert_kept_right(wiki.engine)
+
+
 def test_a_collection_that_goes_takes_its_figures_and_no_others(wiki: Wiki) -> None:
     source = random.Random(2)  # noqa: S311 - not for secrets
     other = Wiki(wiki.engine, wiki.folder, name="other")
