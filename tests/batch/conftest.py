@@ -6,7 +6,13 @@ from sqlalchemy import Engine
 
 from tests.batch.batch_wiki import BatchWiki
 from tests.support.batch_server import BatchServer
+from tests.support.forked import prepare_processes
 from tests.support.model import write_pages
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _processes() -> None:
+    prepare_processes()
 
 
 @pytest.fixture

@@ -1,11 +1,7 @@
-"""Runs ``drain --via batch`` over an ingested wiki, and kills itself at a seam.
-
-python -m tests.batch.killed_run DATABASE_URL FOLDER SERVICE_URL SEAM
-"""
+"""Runs ``drain --via batch`` over an ingested wiki, and kills itself at a seam."""
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import NoReturn
@@ -24,16 +20,11 @@ def kill() -> NoReturn:
     raise AssertionError("still alive")
 
 
-def main() -> None:
-    """Run until the seam."""
-    database_url, folder, service_url, seam = sys.argv[1:]
+def run_until(seam: str, database_url: str, folder: Path, service_url: str) -> None:
+    """Run until the seam; in a process of its own."""
     engine = create_engine(database_url)
-    wiki = BatchWiki.over(engine, Path(folder), service_url)
+    wiki = BatchWiki.over(engine, folder, service_url)
     with engine.connect() as connection:
         (wiki.collection,) = select_collections(connection)
     setattr(*stopping((SUBMISSION | COLLECTION)[seam], kill))
     wiki.by_batch()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,5 @@
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -10,11 +7,12 @@ from sqlalchemy import Engine
 
 from jobs import exit_codes
 from tests.batch.batch_wiki import FILES, BatchWiki
+from tests.batch.killed_run import run_until
 from tests.batch.seams import COLLECTION, SUBMISSION, stopping
 from tests.support.batch_server import BatchServer, Fault
+from tests.support.forked import PROCESSES
 
 MakeWiki = Callable[..., BatchWiki]
-CHECKOUT = Path(__file__).parents[2]
 REFUSED_LINE = {"error": {"message": "no"}}
 WRITTEN = [seam for seam in SUBMISSION if seam != "before the row"]
 
@@ -36,9 +34,10 @@ def interrupt(wiki: BatchWiki, seam: str) -> None:
 
 def kill(wiki: BatchWiki, server: BatchServer, seam: str) -> None:
     url = wiki.engine.url.render_as_string(hide_password=False)
-    command = [sys.executable, "-m", "tests.batch.killed_run", url, str(wiki.folder), server.url]
-    died = subprocess.run([*command, seam], cwd=CHECKOUT, timeout=120, check=False)
-    assert died.returncode == -signal.SIGKILL
+    process = PROCESSES.Process(target=run_until, args=(seam, url, wiki.folder, server.url))
+    process.start()
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
 
 
 def let_time_pass_over_the_dead(wiki: BatchWiki) -> None:

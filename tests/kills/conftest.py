@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.kills.storm import prepare_processes
+from tests.support.forked import prepare_processes
 
 VARIABLE = "LLMWIKI_KILLS"
 KILLS_IN_THE_ORDINARY_SUITE = 30

@@ -1,8 +1,6 @@
 """Several drains at once on one database, each killed at a boundary or at a random moment."""
 
 import itertools
-import multiprocessing
-import os
 import random
 import time
 from collections import Counter
@@ -10,12 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
-from pathlib import Path
 from signal import SIGKILL
 
 from sqlalchemy import Engine, text
 
 from tests.kills.worker import BOUNDARIES, IN_FLIGHT, Order, work
+from tests.support.forked import PROCESSES
 
 DRAINS = 4
 AT_RANDOM = "at a random moment"
@@ -23,28 +21,6 @@ LONGEST_LIFE = 1.0
 KILLS_BETWEEN_CHECKS = 5
 PATIENCE = 60.0
 """Seconds for a drain to end; a longer one hangs, which fails the test."""
-
-IMPORTED_ONCE = (
-    "psycopg",
-    "sqlalchemy.dialects.postgresql.psycopg",
-    "httpcore2",
-    "truststore",
-    "openai.resources",
-    "tests.kills.worker",
-)
-"""What a drain imports, the modules that are imported late by name."""
-
-# Forked from one process that has imported everything, so that a drain begins in milliseconds.
-_processes = multiprocessing.get_context("forkserver")
-
-
-def prepare_processes() -> None:
-    """Let the first drain find the program imported; without it each would import it anew."""
-    root = str(Path(__file__).parents[2])
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (root, os.environ.get("PYTHONPATH", "")))
-    )
-    _processes.set_forkserver_preload(list(IMPORTED_ONCE))
 
 
 @dataclass(slots=True)
@@ -144,7 +120,7 @@ class Storm:
             boundary=None if point == AT_RANDOM else point,
             occurrence=self._chance.choice((1, 1, 2, 3)),
         )
-        process = _processes.Process(target=work, args=(order,), daemon=True)
+        process = PROCESSES.Process(target=work, args=(order,), daemon=True)
         process.start()
         life = self._chance.uniform(0.05, LONGEST_LIFE)
         dies_at = time.monotonic() + life if point == AT_RANDOM else None
