@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from sqlalchemy import Engine
+from sqlalchemy.exc import StatementError
 
 from llmwiki.compiler.faults import as_fault_of_page, fault_of
 from llmwiki.compiler.finishing import Outcome, PageFinisher
@@ -15,6 +16,7 @@ from llmwiki.domain import Usage
 from llmwiki.errors import InvalidAnswerError, ProviderError
 from llmwiki.store import page_leases
 from llmwiki.store.queue import QueuedPage
+from llmwiki.store.refusal_texts import told_by_database
 
 log = structlog.get_logger()
 
@@ -59,7 +61,8 @@ class PageEndings:
             log.warning("compile.page_failed", page=page.topic.key, error=str(error))
         else:
             log.error("compile.page_broke", page=page.topic.key, exc_info=error)
-            error = InvalidAnswerError(f"internal error: {error!r}")
+            told = told_by_database(error) if isinstance(error, StatementError) else repr(error)
+            error = InvalidAnswerError(f"internal error: {told}")
         self.open_pages.close(page)
         with self.engine.connect() as connection:
             if self.finisher.upgrade_follows:

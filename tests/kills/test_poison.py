@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import Engine
+from sqlalchemy.exc import DataError
 
 from jobs import exit_codes
 from llmwiki.compiler.extractive import ExtractiveGenerator
@@ -137,14 +138,21 @@ def test_a_quarantined_page_comes_back_when_its_sources_move_and_only_then(
     assert wiki.rows("SELECT slug FROM page WHERE quarantined_at IS NOT NULL") == [(POISON,)]
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RecursionError("too deep"), "RecursionError('too deep')"),
+        (DataError("SELECT of a whole page", {}, ValueError("no such text")), "no such text"),
+    ],
+)
 def test_a_page_on_which_the_program_itself_breaks_is_a_failure_of_this_page_only(
-    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
     finish = PageFinisher.finish
 
     def broken(self: PageFinisher, page: QueuedPage, *rest: Any) -> Outcome:  # noqa: ANN401
         if page.topic.key == POISON and not self.upgrade_follows:
-            raise RecursionError("too deep")
+            raise error
         return finish(self, page, *rest)
 
     monkeypatch.setattr(PageFinisher, "finish", broken)
@@ -152,7 +160,7 @@ def test_a_page_on_which_the_program_itself_breaks_is_a_failure_of_this_page_onl
 
     assert (result.exit_code, result.facts["failed"]) == (exit_codes.FAILURES, 1)
     assert wiki.rows("SELECT slug, last_error FROM page WHERE attempts > 0") == [
-        (POISON, "internal error: RecursionError('too deep')")
+        (POISON, f"internal error: {told}")
     ]
     assert wiki.rows("SELECT count(*) FROM page WHERE generator_kind = 'model'") == [(7,)]
 
