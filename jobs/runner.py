@@ -113,12 +113,11 @@ def _run(engine: Engine, job: str, options: JobOptions) -> Iterator[_Run]:
     with engine.connect() as connection:
         run = _Run(runs.start_run(connection, job, arguments, lease=LEASE))
         connection.commit()
-    log.info("job.started", job=job, run_id=run.id)
-    stop = threading.Event()
-    beating = threading.Thread(target=_beat, args=(engine, run.id, stop), daemon=True)
-    beating.start()
+    # From here on the run is open: whatever comes, a closed log among it, it has to be ended.
     try:
-        yield run
+        log.info("job.started", job=job, run_id=run.id)
+        with _heartbeat(engine, run.id):
+            yield run
     except Terminated:
         run.exit_code = exit_codes.TERMINATED
         raise
@@ -126,12 +125,22 @@ def _run(engine: Engine, job: str, options: JobOptions) -> Iterator[_Run]:
         run.exit_code = exit_codes.INTERRUPTED
         raise
     finally:
-        stop.set()
-        beating.join()
         with engine.connect() as connection:
             runs.finish_run(connection, run.id, run.exit_code)
             connection.commit()
         log.info("job.finished", job=job, run_id=run.id, exit_code=run.exit_code)
+
+
+@contextmanager
+def _heartbeat(engine: Engine, run_id: RunId) -> Iterator[None]:
+    stop = threading.Event()
+    beating = threading.Thread(target=_beat, args=(engine, run_id, stop), daemon=True)
+    beating.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        beating.join()
 
 
 def _beat(engine: Engine, run_id: RunId, stop: threading.Event) -> None:

@@ -24,10 +24,11 @@ from llmwiki.cli.context_lines import (
 )
 from llmwiki.cli.output import moment, print_line, print_problem
 from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
+from llmwiki.retrieval.context import Context, ContextBlock
 from llmwiki.retrieval.events import Trace
 
 PASSAGES_SHOWN = 5
-"""Of a context, where no model chose among them."""
+"""Of a context, where no model chose among them; required evidence is shown beside them."""
 
 
 def command(
@@ -105,7 +106,8 @@ def _print_passages(answer: Answer) -> None:
     print_line(f"{_why_no_words(answer)} What the documentation says:")
     print_line()
     context = answer.context
-    blocks = [block_lines(block, characters=None) for block in context.blocks[:PASSAGES_SHOWN]]
+    shown, left = _chosen(context)
+    blocks = [block_lines(block, characters=None) for block in shown]
     # An overview answers a broad question best; for any other the passages come first.
     print_context(context, blocks, pages_first=context.route == "broad")
     cited = {
@@ -114,9 +116,22 @@ def _print_passages(answer: Answer) -> None:
         for statement in page.statements
         for number in cited_blocks(statement, context.blocks)
     }
-    for block in context.blocks[PASSAGES_SHOWN:]:
+    for block in left:
         if block.number in cited:
             print_line(f"[{block.number}] {block.citation}")
+    if left:
+        print_line(f"{len(left)} more passages were found; `llmwiki search` and --json show them.")
+
+
+def _chosen(context: Context) -> tuple[list[ContextBlock], list[ContextBlock]]:
+    """Return the blocks to print whole, the best and the required evidence, and the others."""
+    shown = [
+        block
+        for place, block in enumerate(context.blocks)
+        if place < PASSAGES_SHOWN or context.witnesses.intersection(block.chunk_ids)
+    ]
+    numbers = {block.number for block in shown}
+    return shown, [block for block in context.blocks if block.number not in numbers]
 
 
 def _why_no_words(answer: Answer) -> str:

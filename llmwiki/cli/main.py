@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from jobs import exit_codes
 from llmwiki.cli.commands import CommandsOnDemand
 from llmwiki.cli.output import print_line
 
@@ -59,7 +60,11 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # Under cron the encoding can be ASCII; a title must not end the run.
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name=NAME)
+    try:
+        app(prog_name=NAME)
+    except KeyboardInterrupt:
+        # While modules are imported; a command that runs ends by itself.
+        sys.exit(exit_codes.INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ class RerankSettings(Section):
     cool_down: timedelta = Field(
         timedelta(minutes=5),
         ge=timedelta(0),
-        le=LONGEST,
+        le=timedelta(days=1),
         description="For services: how long it rests.",
     )
     weights: BlendWeights = BlendWeights()

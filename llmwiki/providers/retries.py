@@ -1,8 +1,7 @@
 """The only loop that sends a request again. Every attempt is a unit of the ledger."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, assert_never
 
 import httpx2
@@ -34,6 +33,7 @@ T = TypeVar("T")
 
 _MOST_TOKENS = 2**31 - 1
 """What the ledger's column holds; no service counts as many."""
+_SHORTEST_SECRET = 8
 _UNEXPLAINED_WAITS = 2
 """Limits without a hint that are waited out; the next one is taken for a lost quota."""
 _growing_pause = wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
@@ -54,6 +54,8 @@ class RetryPolicy:
     max_attempts: int = 6
     patience: float | None = None
     """Seconds after which no further attempt begins, for whom a reader waits; None: no end."""
+    secret: str | None = None
+    """The key of the service, to be blanked where the service quotes it in its complaints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,15 +154,18 @@ class _Calls(Generic[T]):
                 return CallResult(value=value, attempts=self.attempts, tokens=tokens)
             verdict = classify(outcome, now=policy.clock.now())
             _settle(attempt, verdict.reason, verdict.status, tokens)
-        raise self._failure(verdict) from (outcome if isinstance(outcome, Exception) else None)
+        told = without_secret(verdict.message, policy.secret)
+        cause = outcome if isinstance(outcome, Exception) and told == verdict.message else None
+        raise self._failure(replace(verdict, message=told)) from cause
 
     def _send(self) -> object:
         try:
             return self._exchange.send()
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             return error
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            # The client lets these through when a body is not what its header promised.
+        except (ValueError, OverflowError, RecursionError) as error:
+            # The client lets these through when a body is not what its header promised: no JSON,
+            # no text, nested without end, a number of thousands of digits.
             return error
 
     def _read(self, attempt: CallAttempt, answer: object) -> T | None:
@@ -169,6 +174,11 @@ class _Calls(Generic[T]):
         except InvalidAnswerError:
             _settle(attempt, "unusable-answer", 200, _tokens(answer))
             raise
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            # A field of another kind than a service of this form sends; the client checks none.
+            _settle(attempt, "unusable-answer", 200, _tokens(answer))
+            told = f"the answer has fields of another kind: {type(error).__name__}: {error}"
+            raise InvalidAnswerError(told) from error
 
     def _failure(self, verdict: Verdict) -> Exception:
         if self._exchange.adapt(verdict):
@@ -178,6 +188,13 @@ class _Calls(Generic[T]):
             if self._unexplained_waits > _UNEXPLAINED_WAITS:
                 return QuotaExhaustedError(_describe(verdict))
         return _error_for(verdict)
+
+
+def without_secret(text: str, secret: str | None) -> str:
+    """Return the text without the key; a short one is that of a test, and a common word."""
+    if secret is None or len(secret) < _SHORTEST_SECRET:
+        return text
+    return text.replace(secret, "[key]")
 
 
 def _error_for(verdict: Verdict) -> Exception:
@@ -236,10 +253,10 @@ def _settle(attempt: CallAttempt, outcome: str, status: int | None, tokens: Toke
 
 
 def _tokens(answer: object) -> Tokens:
-    """Read the usage, which many services leave out or fill in half."""
+    """Read the usage, which many services leave out, fill in half, or fill with anything."""
     usage = getattr(answer, "usage", None)
     counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
     known = [
-        min(count, _MOST_TOKENS) if isinstance(count, int) and count > 0 else 0 for count in counts
+        min(count, _MOST_TOKENS) if type(count) is int and count > 0 else 0 for count in counts
     ]
     return Tokens(input=known[0], output=known[1])

@@ -5,6 +5,7 @@ surroundings of the best passages take what is left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,7 +47,8 @@ class ContextBlock:
     """In reading order."""
     score: float
     found_by: tuple[str, ...]
-    """The tiers that found a passage of it, or ``page`` where the wiki led to it."""
+    """The tiers that found a passage of it; ``page`` where the wiki led to it, ``rescue`` where the
+    search for a family did."""
     table_header: str = ""
     """Of the table in whose middle the text begins; shown above the text, and no part of it."""
 
@@ -98,6 +100,8 @@ class Context:
     """What relevance was judged by: always the question."""
     ranking: tuple[Candidate, ...]
     """The passages that answer best, after reranking and reservation; at most ``limit``."""
+    witnesses: frozenset[ChunkId]
+    """Those of the ranking that required kinds of evidence rest on."""
     blocks: tuple[ContextBlock, ...]
     pages: tuple[ContextPage, ...]
     anchors: tuple[Anchor, ...]
@@ -216,13 +220,14 @@ def _touches(passage: Passage, chosen: Mapping[ChunkId, Passage]) -> bool:
 
 def _merged(chosen: Mapping[ChunkId, Passage], selection: Selection) -> tuple[ContextBlock, ...]:
     ranked = {candidate.id: candidate for candidate in (*selection.led_to, *selection.found)}
+    led_to = {candidate.id for candidate in selection.led_to}
     order = {candidate.id: place for place, candidate in enumerate(selection.found)}
     last = len(order)
     groups = sorted(
         _runs(chosen.values()),
         key=lambda run: (min(order.get(passage.id, last) for passage in run), run[0].id),
     )
-    return tuple(_block(number, run, ranked) for number, run in enumerate(groups, start=1))
+    return tuple(_block(number, run, ranked, led_to) for number, run in enumerate(groups, start=1))
 
 
 def _runs(passages: Iterable[Passage]) -> list[list[Passage]]:
@@ -242,11 +247,16 @@ def _runs(passages: Iterable[Passage]) -> list[list[Passage]]:
 
 
 def _block(
-    number: int, run: Sequence[Passage], ranked: Mapping[ChunkId, Candidate]
+    number: int,
+    run: Sequence[Passage],
+    ranked: Mapping[ChunkId, Candidate],
+    led_to: AbstractSet[ChunkId],
 ) -> ContextBlock:
     members = [ranked[passage.id] for passage in run if passage.id in ranked]
     found_by = dict.fromkeys(
-        name for candidate in members for name in (candidate.ranks or ("page",))
+        name
+        for candidate in members
+        for name in candidate.ranks or ("page" if candidate.id in led_to else "rescue",)
     )
     return ContextBlock(
         number=number,

@@ -96,6 +96,7 @@ def retrieve(
         embed_query=embed_query,
         rerank_query=checked,
         ranking=found.restored.kept,
+        witnesses=found.ranked.graded.protected,
         blocks=assembly.blocks,
         pages=assembly.pages,
         anchors=assembly.anchors,
@@ -128,8 +129,7 @@ def _complete(
     restored = restore_families(
         ranked.graded, fitting(kept, token_budget=settings.token_budget), asked.trace
     )
-    vector = None if asked.vector is None else asked.vector.values
-    question = PageQuestion(vector=vector, weights=ranked.pool.words.lexemes)
+    question = PageQuestion(vector=asked.vector, weights=ranked.pool.words.lexemes)
     return _Found(
         ranked=ranked,
         restored=restored,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from llmwiki.config import RetrievalSettings
 from llmwiki.domain import ChunkId, Collection, PageId
-from llmwiki.ports import Vectors
+from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.events import Detail, Trace
 from llmwiki.retrieval.normalisation import standard_scale
 from llmwiki.store import page_search
@@ -59,7 +59,7 @@ class ContextPage:
 class PageQuestion:
     """A question as pages are searched for it."""
 
-    vector: Vectors | None
+    vector: QuestionVector | None
     weights: Mapping[str, float]
     """The rarity of each lexeme of the question."""
 
@@ -101,8 +101,9 @@ def _find(
     settings: RetrievalSettings,
 ) -> Iterable[ContextPage]:
     tiers: list[Mapping[PageId, float]] = []
-    if question.vector is not None:
-        tiers.append(page_search.page_vector_scores(connection, collection, question.vector))
+    if question.vector is not None and question.vector.space == collection.embedder:
+        values = question.vector.values
+        tiers.append(page_search.page_vector_scores(connection, collection, values))
     if question.weights:
         tiers.append(page_search.page_word_scores(connection, collection, question.weights))
     scores = score_pages([tier for tier in tiers if tier])
@@ -139,6 +140,8 @@ def score_pages(tiers: Sequence[Mapping[PageId, float]]) -> dict[PageId, float]:
 def choose_statements(statements: Sequence[FoundStatement]) -> tuple[FoundStatement, ...]:
     """Return the summary and the statements that fit best, within the tokens, in page order."""
     ranked = sorted(statements, key=lambda each: (each.role != "tldr", -each.score, each.position))
+    # A short page says its summary again as its first statement.
+    ranked = list({each.text: each for each in reversed(ranked)}.values())[::-1]
     chosen: list[FoundStatement] = []
     tokens = 0
     for statement in ranked:

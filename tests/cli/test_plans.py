@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from llmwiki.cli.ask import PASSAGES_SHOWN
 from tests.cli.conftest import Command
 from tests.support.cluster_docs import CLUSTER_DOCS, PLAN, QUESTION, SERVICE_ACCOUNT_PATH
 from tests.support.wiki import write_tree
@@ -151,3 +152,16 @@ def test_a_corpus_without_neighbours_suggests_nothing(command: Command, tmp_path
     outcome = command("plans", "suggest")
     assert (outcome.code, outcome.stdout) == (0, "")
     assert "nothing to suggest" in outcome.stderr
+
+
+@pytest.mark.usefixtures("cluster", "plans")
+def test_an_answer_prints_the_required_evidence_wherever_it_ranks(command: Command) -> None:
+    shown = command("ask", QUESTION).stdout
+    assert f"] {SERVICE_ACCOUNT_PATH} > " in shown
+    [number] = [
+        block["number"]
+        for block in command("ask", QUESTION, "--json").document["passages"]
+        if block["document"] == SERVICE_ACCOUNT_PATH
+    ][:1]
+    assert number > PASSAGES_SHOWN
+    assert "more passages were found" in shown

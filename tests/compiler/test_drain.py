@@ -136,7 +136,10 @@ def test_a_service_that_is_down_is_not_asked_for_every_page(
     wiki = model_wiki(engine, tmp_path, server, pages_per_call=1)
     wiki.ingest(FILES)
     result = wiki.drain()
-    assert (result.exit_code, result.facts["stopped_reason"]) == (exit_codes.FAILURES, "outage")
+    assert (result.exit_code, result.facts["stopped_reason"]) == (
+        exit_codes.STOPPED_EARLY,
+        "outage",
+    )
     assert server.requests == 2
     assert generators(wiki) == {"extractive": 8}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from jobs import exit_codes
+from jobs import exit_codes, runner
 from jobs.runner import JobContext, JobOptions, JobResult, Terminated, run_job, unwind_on_sigterm
 from tests.support.wiki import Wiki
 
@@ -84,3 +84,20 @@ def test_the_run_is_closed_with_the_code_of_the_signal(wiki: Wiki, number: int, 
         run_job(wiki.app, "slow", JobOptions(collections=()), body)
 
     assert wiki.rows("SELECT exit_code FROM run WHERE job = 'slow'") == [(code,)]
+
+
+def test_a_log_that_nobody_reads_any_more_leaves_no_run_open(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiki.ingest({"a.md": "# A\n\nA sentence of some length.\n"})
+
+    def closed(*_arguments: object, **_values: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(runner.log, "info", closed)
+    with pytest.raises(BrokenPipeError):
+        wiki.sweep()
+    monkeypatch.undo()
+
+    assert wiki.rows("SELECT count(*) FROM run WHERE finished_at IS NULL") == [(0,)]
+    assert wiki.sweep().exit_code == exit_codes.DONE

@@ -4,7 +4,7 @@ import openai
 import pytest
 
 from llmwiki.domain import ChatAnswer, Usage
-from llmwiki.errors import ConfigurationError, InvalidAnswerError
+from llmwiki.errors import ConfigurationError, InvalidAnswerError, ProviderError
 from llmwiki.providers.openai_chat import OpenAIChat
 from llmwiki.providers.retries import RetryPolicy
 from tests.providers.conftest import FakeMeter
@@ -146,3 +146,35 @@ def test_the_name_of_the_model_is_the_one_asked_for_when_the_answer_names_none(
     server.enqueue(Answer(body={"choices": [choice]}))
 
     assert ask(model).model == "some-model"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[" * 200_000, '{"choices": 9' + "9" * 5000 + "}", '{"choices": [', b"\xff\xfe"],
+)
+def test_a_body_that_the_client_breaks_on_is_an_attempt_that_failed(
+    model: OpenAIChat, server: ChatServer, meter: FakeMeter, body: str | bytes
+) -> None:
+    server.answerer = lambda _request: Answer(
+        body=body, headers={"Content-Type": "application/json"}
+    )
+
+    with pytest.raises(ProviderError):
+        ask(model)
+
+    assert server.requests == len(meter.calls)
+    assert all(call.settled for call in meter.calls)
+
+
+@pytest.mark.parametrize("count", [True, -1, "many", 1.5, None])
+def test_a_usage_that_is_no_number_costs_no_answer(
+    model: OpenAIChat, server: ChatServer, count: object
+) -> None:
+    answer = completion("fine")
+    answer.body["usage"] = {"prompt_tokens": count, "completion_tokens": 7}
+    server.enqueue(answer)
+
+    given = ask(model)
+
+    assert given.text == "fine"
+    assert (type(given.usage.input_tokens), given.usage.output_tokens) == (int, 7)

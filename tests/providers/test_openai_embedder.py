@@ -2,7 +2,7 @@ import numpy as np
 import openai
 import pytest
 
-from llmwiki.errors import InvalidAnswerError
+from llmwiki.errors import InvalidAnswerError, ProviderError
 from llmwiki.providers.openai_embedder import OpenAIEmbedder
 from llmwiki.providers.retries import RequestTooLargeError, RetryPolicy
 from tests.providers.conftest import FakeMeter
@@ -160,3 +160,23 @@ def test_a_service_that_changes_its_dimension_is_refused(
 
     with pytest.raises(InvalidAnswerError, match=r"shape \(1, 2\) came instead of \(1, 8\)"):
         embedder.embed(["a"])
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"index": [0], "embedding": [1.0]},
+        {"index": {"a": 0}, "embedding": [1.0]},
+        {"index": 0, "embedding": [10**400]},
+        {"index": 0, "embedding": {"a": 1}},
+    ],
+)
+def test_fields_of_another_kind_are_an_invalid_answer(
+    embedder: OpenAIEmbedder, server: ChatServer, meter: FakeMeter, item: Json
+) -> None:
+    server.answerer = lambda _request: Answer(body={"object": "list", "data": [item]})
+
+    with pytest.raises(ProviderError):
+        embedder.embed(["a"])
+
+    assert all(call.settled for call in meter.calls)

@@ -1,3 +1,6 @@
+import traceback
+from dataclasses import replace
+
 import openai
 import pytest
 from structlog.testing import capture_logs
@@ -269,3 +272,16 @@ def test_usage_that_is_missing_counts_as_nothing(call: Caller, server: ChatServe
 
     assert call().tokens == Tokens()
     assert call().tokens == Tokens()
+
+
+def test_the_key_that_a_service_quotes_is_blanked(
+    client: openai.OpenAI, policy: RetryPolicy, server: ChatServer
+) -> None:
+    key = "sk-abcdefghijkl"
+    said = f"Incorrect API key provided: {key}"
+    server.answerer = lambda _request: Answer(status=401, body={"error": {"message": said}})
+
+    with pytest.raises(ConfigurationError, match=r"provided: \[key\]") as raised:
+        Caller(client, replace(policy, secret=key))()
+
+    assert key not in "".join(traceback.format_exception(raised.value))

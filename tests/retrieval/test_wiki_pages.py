@@ -5,6 +5,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from llmwiki.domain import PageId
+from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.service import retrieve
 from llmwiki.retrieval.wiki_pages import WikiUse, choose_statements, score_pages
@@ -196,3 +197,20 @@ def test_the_summary_and_the_best_statements_are_chosen_in_page_order() -> None:
         ]
     )
     assert [each.position for each in chosen] == [0, 2, 3]
+
+
+def test_a_wiki_in_another_vector_space_is_found_by_its_words(
+    compiled: Wiki, tmp_path: Path
+) -> None:
+    """Pages of another space must not meet the question's vector, whatever its length."""
+    (tmp_path / "other").mkdir()
+    other = Wiki(compiled.engine, tmp_path / "other", name="other")
+    other.app.embedder = HashingEmbedder(64)
+    other.ingest({"pump.md": "# Pump\n\nThe pump moves water through the pipe.\n"})
+    context = retrieve(other.app.retrieval, QUESTION, wiki="on")
+    assert [page.collection for page in context.pages][:1] == ["docs"]
+
+
+def test_a_summary_that_is_the_first_statement_is_said_once() -> None:
+    said = [statement(1, "tldr", 4, 0.5), statement(2, "section", 4, 0.5)]
+    assert [each.role for each in choose_statements(said)] == ["tldr"]

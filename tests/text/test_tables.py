@@ -32,3 +32,21 @@ def test_the_header_is_found_above_the_rows(part: str, whole: str) -> None:
 )
 def test_no_header_is_taken_from_another_table(whole: str) -> None:
     assert header_above("| 1 | a |", whole) == ""
+
+
+OTHER = "| port | MAXIMUM |\n| --- | --- |"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("| 2 | b |", f"{HEADER}\n| 2 | b |\n\n{OTHER}\n| 2 | b |"),
+        ("| 2 | b |", f"{HEADER}\n| 2 | b | c |\n| 3 | d |"),
+    ],
+)
+def test_rows_that_may_be_of_another_table_get_no_header(part: str, whole: str) -> None:
+    assert header_above(part, whole) == ""
+
+
+def test_rows_that_stand_twice_below_one_header_get_it() -> None:
+    assert header_above("| 1 | a |", f"{HEADER}\n| 1 | a |\n| 2 | b |\n| 1 | a |") == HEADER

@@ -17,6 +17,7 @@ from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.evidence.plans import PlannedFamily
 from llmwiki.retrieval.evidence.scopes import Scope, find_scope
+from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.normalisation import standard_scores
 from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import OpenedTiers
@@ -71,8 +72,9 @@ def embed_queries(
         if all(collection.embedder != identity for collection in collections):
             return RescueQueries()
         vectors = parts.embedder.embed(queries)
-    except LlmwikiError as error:
-        return RescueQueries(failure=error, usage=Usage(embed_calls=error.calls))
+    except SURVIVED as error:
+        told = as_told(error)
+        return RescueQueries(failure=told, usage=Usage(embed_calls=told.calls))
     return RescueQueries(
         vectors={
             query: QuestionVector(values=vector, space=identity)
