@@ -6,12 +6,10 @@ import httpx2
 
 from llmwiki.providers.certificates import trusted_certificates
 from llmwiki.providers.http_answer import HttpAnswer
+from llmwiki.providers.secrets import without_secret
 
 LARGEST_ANSWER = 4_000_000
 """Bytes. Fifty scores are two thousand; who sends more sends something else."""
-
-_SHORTEST_KEY = 8
-"""Shorter keys are those of tests and of services that ask for none; they are common words."""
 
 
 class JsonService:
@@ -54,12 +52,8 @@ class JsonService:
         return HttpAnswer(
             status=response.status_code,
             headers={
-                name.lower(): self._blanked(value) for name, value in response.headers.items()
+                name.lower(): without_secret(value, self._key)
+                for name, value in response.headers.items()
             },
-            text=self._blanked(content.decode(errors="replace")),
+            text=without_secret(content.decode(errors="replace"), self._key),
         )
-
-    def _blanked(self, text: str) -> str:
-        if self._key is None or len(self._key) < _SHORTEST_KEY:
-            return text
-        return text.replace(self._key, "[key]")

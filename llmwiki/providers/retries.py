@@ -28,12 +28,12 @@ from llmwiki.errors import (
 )
 from llmwiki.ports import CallAttempt, CallMeter, CallPurpose, Clock
 from llmwiki.providers.classification import REFUSED, Verdict, classify
+from llmwiki.providers.secrets import without_secret
 
 T = TypeVar("T")
 
 _MOST_TOKENS = 2**31 - 1
 """What the ledger's column holds; no service counts as many."""
-_SHORTEST_SECRET = 8
 _UNEXPLAINED_WAITS = 2
 """Limits without a hint that are waited out; the next one is taken for a lost quota."""
 _growing_pause = wait_exponential_jitter(initial=1.0, max=60.0, jitter=1.0)
@@ -188,13 +188,6 @@ class _Calls(Generic[T]):
             if self._unexplained_waits > _UNEXPLAINED_WAITS:
                 return QuotaExhaustedError(_describe(verdict))
         return _error_for(verdict)
-
-
-def without_secret(text: str, secret: str | None) -> str:
-    """Return the text without the key; a short one is that of a test, and a common word."""
-    if secret is None or len(secret) < _SHORTEST_SECRET:
-        return text
-    return text.replace(secret, "[key]")
 
 
 def _error_for(verdict: Verdict) -> Exception:

@@ -12,16 +12,9 @@ from sqlalchemy import Connection
 from llmwiki.domain import ChunkId, Collection
 from llmwiki.errors import UsageError
 from llmwiki.retrieval.anchor import Anchor, find_anchors
+from llmwiki.retrieval.assembly import SURROUNDED, Assembly, Selection, assemble, fitting
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.retrieval.context import (
-    SURROUNDED,
-    Assembly,
-    Context,
-    ContextDetail,
-    Selection,
-    assemble,
-    fitting,
-)
+from llmwiki.retrieval.context import Context, ContextDetail
 from llmwiki.retrieval.embedding import embed_question
 from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.evidence.service import Restored, restore_families

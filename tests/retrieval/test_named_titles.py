@@ -14,7 +14,7 @@ from llmwiki.retrieval.named_titles import (
     named_in_question,
     without_brackets,
 )
-from tests.retrieval.test_context import candidate, passage
+from tests.retrieval.test_assembly import candidate, passage
 
 
 def titled(key: int, title: str, score: float, text: str = "text") -> Candidate:

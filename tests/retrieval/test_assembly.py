@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
+from llmwiki.retrieval.assembly import Assembly, Selection, assemble
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.retrieval.context import Assembly, Selection, assemble
 from llmwiki.store.passages import Passage
 
 
