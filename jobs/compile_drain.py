@@ -163,11 +163,9 @@ def _sentence(payload: dict[str, object]) -> str:
 
 
 def _exit_code(report: DrainReport) -> int:
-    if report.stopped_reason == "outage":
-        # What failed is the service; the pages that it failed on are not to blame.
-        return exit_codes.STOPPED_EARLY
     early: dict[StoppedReason, int] = {
         "quota": exit_codes.STOPPED_EARLY,
+        "outage": exit_codes.STOPPED_EARLY,
         "deadline": exit_codes.STOPPED_EARLY,
     }
     failures = exit_codes.FAILURES if report.failed else exit_codes.DONE
