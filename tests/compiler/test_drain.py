@@ -137,7 +137,7 @@ def test_a_service_that_is_down_is_not_asked_for_every_page(
     wiki.ingest(FILES)
     result = wiki.drain()
     assert (result.exit_code, result.facts["stopped_reason"]) == (
-        exit_codes.STOPPED_EARLY,
+        exit_codes.FAILURES,
         "outage",
     )
     assert server.requests == 2
