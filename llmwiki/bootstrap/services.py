@@ -4,8 +4,6 @@ Apart from ``opening``, since the client of these services takes a second to imp
 commands ask none.
 """
 
-from dataclasses import replace
-
 from pydantic import SecretStr
 
 from llmwiki.config import Settings
@@ -34,7 +32,7 @@ def embedding_service(
             request_timeout=patience or settings.generator.request_timeout,
         ),
         chosen.model,
-        replace(_policy(settings, meter, clock, "embed", patience), secret=_reveal(chosen.api_key)),
+        _policy(settings, meter, clock, "embed", patience),
         dimension=chosen.dimension,
         batch_size=chosen.batch_size,
     )
@@ -56,7 +54,7 @@ def chat_service(
             request_timeout=patience or chosen.request_timeout,
         ),
         chosen.model,
-        replace(_policy(settings, meter, clock, "chat", patience), secret=_reveal(chosen.api_key)),
+        _policy(settings, meter, clock, "chat", patience),
     )
 
 

@@ -49,7 +49,11 @@ class OpenAIBatches:
         """Names the service: ids that it gave mean nothing to another."""
         self._client = client
         self._policy = RetryPolicy(
-            meter=_NoMeter(), clock=clock, budget="batch", max_attempts=max_attempts
+            secret=client.api_key,
+            meter=_NoMeter(),
+            clock=clock,
+            budget="batch",
+            max_attempts=max_attempts,
         )
 
     def upload(self, name: str, content: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import openai
@@ -28,7 +29,7 @@ class OpenAIChat:
     def __init__(self, client: openai.OpenAI, model: str, policy: RetryPolicy) -> None:
         self._client = client
         self.name = model
-        self._policy = policy
+        self._policy = replace(policy, secret=client.api_key)
         self._takes_schema = True
         self._limit_name = "max_completion_tokens"
 

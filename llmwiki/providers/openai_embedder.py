@@ -1,6 +1,7 @@
 """Embeddings of any service that speaks OpenAI's protocol."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import openai
@@ -43,7 +44,7 @@ class OpenAIEmbedder:
     ) -> None:
         self._client = client
         self._model = model
-        self._policy = policy
+        self._policy = replace(policy, secret=client.api_key)
         self._asked_dimension = dimension
         self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)
         self._batch_size = batch_size

@@ -140,11 +140,12 @@ def score_pages(tiers: Sequence[Mapping[PageId, float]]) -> dict[PageId, float]:
 def choose_statements(statements: Sequence[FoundStatement]) -> tuple[FoundStatement, ...]:
     """Return the summary and the statements that fit best, within the tokens, in page order."""
     ranked = sorted(statements, key=lambda each: (each.role != "tldr", -each.score, each.position))
-    # A short page says its summary again as its first statement.
-    ranked = list({each.text: each for each in reversed(ranked)}.values())[::-1]
     chosen: list[FoundStatement] = []
     tokens = 0
     for statement in ranked:
+        # A short page says its summary again as its first statement.
+        if any(statement.text == each.text for each in chosen):
+            continue
         size = count_tokens(statement.text)
         fits = tokens + size <= STATEMENT_TOKENS and (statement.score > 0 or not chosen)
         if statement.role == "tldr" or fits:

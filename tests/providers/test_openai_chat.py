@@ -178,3 +178,12 @@ def test_a_usage_that_is_no_number_costs_no_answer(
 
     assert given.text == "fine"
     assert (type(given.usage.input_tokens), given.usage.output_tokens) == (int, 7)
+
+
+def test_the_key_of_the_client_is_blanked_in_complaints(
+    client: openai.OpenAI, policy: RetryPolicy, server: ChatServer
+) -> None:
+    key = "sk-abcdefghijkl"
+    server.answerer = lambda _request: Answer(status=401, body={"error": {"message": key}})
+    with pytest.raises(ConfigurationError, match=r"\[key\]"):
+        ask(OpenAIChat(client.with_options(api_key=key), "some-model", policy))
