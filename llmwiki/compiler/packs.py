@@ -70,12 +70,6 @@ def plan_packs(
     return (*packs, tuple(current)) if current else tuple(packs)
 
 
-def halve(pack: Sequence[TopicSources]) -> tuple[tuple[TopicSources, ...], ...]:
-    """Return two halves of a pack whose answer was cut off; one topic cannot be halved."""
-    middle = (len(pack) + 1) // 2
-    return tuple(part for part in (tuple(pack[:middle]), tuple(pack[middle:])) if part)
-
-
 def fit_pack(pack: Sequence[TopicSources], max_tokens: int) -> tuple[FittedSources, ...]:
     """Cut the topics of a pack until its request fits, each to an equal share at most."""
     if not pack or request_tokens(pack) <= max_tokens:

@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +8,6 @@ from llmwiki.compiler.packs import (
     answer_tokens,
     fit_pack,
     fit_sources,
-    halve,
     plan_packs,
     request_tokens,
 )
@@ -123,18 +121,6 @@ def test_a_topic_without_passages_fits_any_limit() -> None:
 
     assert fit_sources(empty, 10).sources == empty
     assert fit_pack([], 10) == ()
-
-
-@pytest.mark.parametrize(
-    ("length", "halves"), [(0, []), (1, [1]), (2, [1, 1]), (5, [3, 2]), (6, [3, 3])]
-)
-def test_a_pack_is_halved_in_order(length: int, halves: list[int]) -> None:
-    pack = [topic(number) for number in range(length)]
-
-    parts = halve(pack)
-
-    assert [len(part) for part in parts] == halves
-    assert [sources for part in parts for sources in part] == pack
 
 
 TEXTS = st.text(alphabet=st.sampled_from("aZ é漢字{}\n`#_-0"), min_size=1, max_size=400)
