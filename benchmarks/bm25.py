@@ -1,12 +1,12 @@
-"""Compares the search by words with bm25s on judged data sets, over the same passages.
+"""Compares the search by words with bm25s on judged data sets, over the same chunks.
 
     pip install bm25s PyStemmer
     python -m benchmarks.bm25 DATASET… [--database-url URL]
 
 Each data set is a folder as `llmwiki evaluate` takes it. Documents are ingested as ever, and bm25s
-gets the passages that came of it, with the headings that our lexemes are made of too; it uses its
+gets the chunks that came of it, with the headings that our lexemes are made of too; it uses its
 defaults, the English Snowball stemmer and its English stop words. A document ranks as its best
-passage does. Prints nDCG@10 as a Markdown table.
+chunk does. Prints nDCG@10 as a Markdown table.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from llmwiki.retrieval.tiers import lexical_tier
 from llmwiki.store.embeddings import embedding_text
 from llmwiki.store.word_statistics import read_extents
 
-PASSAGES = 400
+CHUNKS = 400
 """Ranked for each question, of which ten documents are kept."""
 
 Search = Callable[[str], Sequence[ChunkId]]
@@ -41,31 +41,31 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+", type=Path)
     parser.add_argument("--database-url")
     arguments = parser.parse_args()
-    print("| data set | passages | bm25s | in PostgreSQL | difference |")
+    print("| data set | chunks | bm25s | in PostgreSQL | difference |")
     print("|---|---|---|---|---|")
     rows = []
     with migrated_database(arguments.database_url) as engine:
         for folder in arguments.datasets:
             dataset = read_dataset(folder)
             corpus = load_corpus(engine, HashingEmbedder(), IngestSettings(), dataset)
-            theirs, ours, passages = _compare(engine, dataset, corpus)
+            theirs, ours, chunks = _compare(engine, dataset, corpus)
             rows.append((theirs, ours))
-            print(_row(dataset.name, str(passages), theirs, ours), flush=True)
+            print(_row(dataset.name, str(chunks), theirs, ours), flush=True)
     print(_row("mean", "", fmean(row[0] for row in rows), fmean(row[1] for row in rows)))
 
 
-def _row(name: str, passages: str, theirs: float, ours: float) -> str:
-    return f"| {name} | {passages} | {theirs:.4f} | {ours:.4f} | {ours - theirs:+.4f} |"
+def _row(name: str, chunks: str, theirs: float, ours: float) -> str:
+    return f"| {name} | {chunks} | {theirs:.4f} | {ours:.4f} | {ours - theirs:+.4f} |"
 
 
 def _compare(engine: Engine, dataset: Dataset, corpus: LoadedCorpus) -> tuple[float, float, int]:
-    """Return nDCG@10 of bm25s and of ours, and the number of passages."""
-    passages = _passages(engine, corpus.collection)
-    owners = {key: corpus.ids[path] for key, (path, _) in passages.items()}
-    texts = {key: text_ for key, (_, text_) in passages.items()}
+    """Return nDCG@10 of bm25s and of ours, and the number of chunks."""
+    chunks = _chunks(engine, corpus.collection)
+    owners = {key: corpus.ids[path] for key, (path, _) in chunks.items()}
+    texts = {key: text_ for key, (_, text_) in chunks.items()}
     theirs = _mean(dataset, owners, _bm25s(texts))
     ours = _mean(dataset, owners, _ours(engine, corpus.collection))
-    return theirs, ours, len(passages)
+    return theirs, ours, len(chunks)
 
 
 def _mean(dataset: Dataset, owners: Mapping[ChunkId, str], search: Search) -> float:
@@ -76,7 +76,7 @@ def _mean(dataset: Dataset, owners: Mapping[ChunkId, str], search: Search) -> fl
     )
 
 
-def _passages(engine: Engine, collection: Collection) -> dict[ChunkId, tuple[str, str]]:
+def _chunks(engine: Engine, collection: Collection) -> dict[ChunkId, tuple[str, str]]:
     statement = """
         SELECT c.id, d.path, c.breadcrumb, c.text FROM chunk c JOIN document d ON d.id = document_id
         WHERE c.collection_id = :id AND c.parent_id IS NOT NULL ORDER BY c.id
@@ -91,7 +91,7 @@ def _ours(engine: Engine, collection: Collection) -> Search:
         with engine.connect() as connection:
             extents = read_extents(connection, [collection])
             tier = lexical_tier(connection, [collection], extents, question)
-            found = [] if isinstance(tier, str) else tier.find(connection, PASSAGES)
+            found = [] if isinstance(tier, str) else tier.find(connection, CHUNKS)
         return [chunk_id for chunk_id, _ in found]
 
     return search
@@ -108,7 +108,7 @@ def _bm25s(texts: Mapping[ChunkId, str]) -> Search:
     def search(question: str) -> list[ChunkId]:
         [asked] = bm25s.tokenize([question], stemmer=stemmer, return_ids=False, show_progress=False)
         scores = index.get_scores(asked) if asked else np.zeros(len(keys))
-        order = np.argsort(-scores, kind="stable")[:PASSAGES]
+        order = np.argsort(-scores, kind="stable")[:CHUNKS]
         return [keys[place] for place in order if scores[place] > 0]
 
     return search

@@ -2,9 +2,9 @@
 
     python -m benchmarks.embedders DATASET…
 
-Each data set is a folder as `llmwiki evaluate` takes it. The texts are cut to passages as
-`llmwiki ingest` cuts them; a document scores as its best passage does. Prints nDCG@10 of the dense
-ranking alone, passages a second and milliseconds a query, as a Markdown table.
+Each data set is a folder as `llmwiki evaluate` takes it. The texts are cut to chunks as
+`llmwiki ingest` cuts them; a document scores as its best chunk does. Prints nDCG@10 of the dense
+ranking alone, chunks a second and milliseconds a query, as a Markdown table.
 """
 
 import sys
@@ -28,7 +28,7 @@ EMBEDDERS: dict[str, Callable[[], Embedder]] = {"minilm": open_minilm, "hashing"
 
 def main(folders: list[Path]) -> None:
     """Print a row for each data set and embedder."""
-    print("| data set | embedder | nDCG@10 | passages | passages/s | ms a query |")
+    print("| data set | embedder | nDCG@10 | chunks | chunks/s | ms a query |")
     print("|---|---|---|---|---|---|")
     for folder in folders:
         for name, open_embedder in EMBEDDERS.items():
@@ -37,18 +37,18 @@ def main(folders: list[Path]) -> None:
 
 def _row(folder: Path, name: str, embedder: Embedder) -> str:
     dataset = read_dataset(folder)
-    passages = [
-        (document.id, text) for document in dataset.documents for text in _passages(document.text)
+    chunks = [
+        (document.id, text) for document in dataset.documents for text in _chunks(document.text)
     ]
     relevant = relevant_documents(dataset)
     started = time.perf_counter()
-    corpus = embedder.embed([text for _, text in passages])
+    corpus = embedder.embed([text for _, text in chunks])
     corpus_seconds = time.perf_counter() - started
     started = time.perf_counter()
     vectors = np.vstack([embedder.embed([query.text]) for query in dataset.queries])
     query_seconds = time.perf_counter() - started
     queries = len(dataset.queries)
-    owners = dict(enumerate(key for key, _ in passages))
+    owners = dict(enumerate(key for key, _ in chunks))
     gains = [
         ndcg(
             documents_of(np.argsort(-(corpus @ vector), kind="stable"), owners), relevant[query.id]
@@ -56,16 +56,16 @@ def _row(folder: Path, name: str, embedder: Embedder) -> str:
         for query, vector in zip(dataset.queries, vectors, strict=True)
     ]
     return (
-        f"| {folder.name} | {name} | {sum(gains) / len(gains):.3f} | {len(passages)} "
-        f"| {len(passages) / corpus_seconds:.0f} | {1000 * query_seconds / queries:.1f} |"
+        f"| {folder.name} | {name} | {sum(gains) / len(gains):.3f} | {len(chunks)} "
+        f"| {len(chunks) / corpus_seconds:.0f} | {1000 * query_seconds / queries:.1f} |"
     )
 
 
-def _passages(document: str) -> list[str]:
+def _chunks(document: str) -> list[str]:
     sections = chunk_document(
         parse_plain("document.txt", document), target_tokens=IngestSettings().chunk_tokens
     )
-    return [passage.text for section in sections for passage in section.passages]
+    return [chunk.text for section in sections for chunk in section.chunks]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the benchmarks share: a database of their own, and the measure of a ranking.
 
-nDCG@10 with binary gains (Järvelin and Kekäläinen 2002); a document ranks as its best passage.
+nDCG@10 with binary gains (Järvelin and Kekäläinen 2002); a document ranks as its best chunk.
 """
 
 import math
@@ -40,8 +40,8 @@ def relevant_documents(dataset: Dataset) -> dict[str, frozenset[str]]:
 
 
 def documents_of(ranking: Iterable[Key], owners: Mapping[Key, str]) -> list[str]:
-    """Return the documents of ranked passages, each once, the first ten."""
-    return list(dict.fromkeys(owners[passage] for passage in ranking))[:DEPTH]
+    """Return the documents of ranked chunks, each once, the first ten."""
+    return list(dict.fromkeys(owners[chunk] for chunk in ranking))[:DEPTH]
 
 
 def ndcg(ranking: Iterable[str], relevant: frozenset[str]) -> float:

@@ -1,8 +1,8 @@
 """A corpus of any size for benchmarks: judged data sets, the history of documentation, and filler.
 
-First come the data sets whole, then every passage that the git bundles ever held, each once. What
-is still missing is made of the sentences of those passages, drawn at random: real words as often
-as they really occur, in passages of real length, that say nothing.
+First come the data sets whole, then every chunk that the git bundles ever held, each once. What
+is still missing is made of the sentences of those chunks, drawn at random: real words as often
+as they really occur, in chunks of real length, that say nothing.
 """
 
 import random
@@ -28,7 +28,7 @@ _FILLER_SENTENCES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargeCorpus:
-    """Documents ready to be stored, and how many of their passages are of which kind."""
+    """Documents ready to be stored, and how many of their chunks are of which kind."""
 
     documents: tuple[PreparedDocument, ...]
     judged: int
@@ -39,7 +39,7 @@ class LargeCorpus:
 def gather_corpus(
     datasets: Sequence[Dataset], bundles: Sequence[Path], size: int, folder: Path
 ) -> LargeCorpus:
-    """Return a corpus of so many passages, all data sets in it; bundles are cloned into the folder.
+    """Return a corpus of so many chunks, all data sets in it; bundles are cloned into the folder.
 
     A document of a data set has the path ``NAME/`` and what ``document_path`` makes of its id.
     """
@@ -60,10 +60,10 @@ def gather_corpus(
     )
 
 
-def passages_of(document: PreparedDocument) -> Iterator[ChunkValues]:
-    """Yield the passages of a document in reading order."""
+def chunks_of(document: PreparedDocument) -> Iterator[ChunkValues]:
+    """Yield the chunks of a document in reading order."""
     for section in document.sections:
-        yield from section.passages
+        yield from section.chunks
 
 
 def _judged(dataset: Dataset) -> Iterator[PreparedDocument]:
@@ -74,25 +74,25 @@ def _judged(dataset: Dataset) -> Iterator[PreparedDocument]:
 
 def _register(documents: Iterable[PreparedDocument], seen: set[str]) -> int:
     for document in documents:
-        seen.update(str(passage.embedding_hash) for passage in passages_of(document))
+        seen.update(str(chunk.embedding_hash) for chunk in chunks_of(document))
     return len(seen)
 
 
 def _distinct(
     documents: Iterable[PreparedDocument], seen: set[str], size: int
 ) -> list[PreparedDocument]:
-    """Return the documents with the passages that are new, until there are so many in all."""
+    """Return the documents with the chunks that are new, until there are so many in all."""
     chosen: list[PreparedDocument] = []
     for document in documents:
         if len(seen) >= size:
             break
         sections = []
         for section in document.sections:
-            new = [each for each in section.passages if each.embedding_hash not in seen]
+            new = [each for each in section.chunks if each.embedding_hash not in seen]
             new = list({each.embedding_hash: each for each in new}.values())[: size - len(seen)]
-            seen.update(str(passage.embedding_hash) for passage in new)
+            seen.update(str(chunk.embedding_hash) for chunk in new)
             if new:
-                sections.append(replace(section, passages=tuple(new)))
+                sections.append(replace(section, chunks=tuple(new)))
         if sections:
             chosen.append(replace(document, sections=tuple(sections)))
     return chosen
@@ -136,14 +136,14 @@ def _read(reader: "subprocess.Popen[bytes]", blob: str) -> bytes:
 
 def _filler(documents: Sequence[PreparedDocument]) -> Iterator[PreparedDocument]:
     source = random.Random(0)  # noqa: S311 - the same corpus each time
-    passages = [passage for document in documents for passage in passages_of(document)]
+    chunks = [chunk for document in documents for chunk in chunks_of(document)]
     sentences = [
         " ".join(sentence.split())
-        for passage in passages
-        if "```" not in passage.text
-        for sentence in split_sentences(passage.text)
+        for chunk in chunks
+        if "```" not in chunk.text
+        for sentence in split_sentences(chunk.text)
     ]
-    titles = [passage.breadcrumb[-1] for passage in passages if passage.breadcrumb]
+    titles = [chunk.breadcrumb[-1] for chunk in chunks if chunk.breadcrumb]
     number = 0
     while True:
         paragraphs = [

@@ -2,14 +2,14 @@
 
     pip install txtai haystack-ai llama-index-core
     pip install llama-index-retrievers-bm25 llama-index-vector-stores-faiss
-    python -m benchmarks.latency DATASET… --bundles FOLDER [--passages 100000] [--queries 200]
+    python -m benchmarks.latency DATASET… --bundles FOLDER [--chunks 100000] [--queries 200]
 
 The corpus is what ``benchmarks.large_corpus`` makes: the data sets, the history of the bundles,
-filler. Every system gets the same passages with the same headings, cut as `llmwiki ingest` cuts
+filler. Every system gets the same chunks with the same headings, cut as `llmwiki ingest` cuts
 them, and the same vectors, made before the clock starts: a question costs what searching costs.
 We alone embed more, where a question names families of evidence; that is timed. A peer that is not
 importable is named as missing. Questions are those of the data sets, drawn evenly; systems take
-turns question by question. Prints a Markdown table: nDCG@10 (a document ranks as its best passage),
+turns question by question. Prints a Markdown table: nDCG@10 (a document ranks as its best chunk),
 milliseconds at the median and at the 95th percentile.
 """
 
@@ -28,7 +28,7 @@ import numpy as np
 
 from benchmarks.judged import documents_of, migrated_database, ndcg, relevant_documents
 from benchmarks.known_vectors import EMBEDDERS, KnownVectors
-from benchmarks.large_corpus import LargeCorpus, gather_corpus, passages_of
+from benchmarks.large_corpus import LargeCorpus, chunks_of, gather_corpus
 from benchmarks.latency_ours import FLAT_STEPS, build_search
 from benchmarks.latency_peers import PEERS, Corpus, Search
 from llmwiki.evaluation.corpus import document_path
@@ -57,12 +57,12 @@ def main() -> None:
     datasets = [read_dataset(folder) for folder in arguments.datasets]
     bundles = sorted(arguments.bundles.glob("*.bundle")) if arguments.bundles else []
     with tempfile.TemporaryDirectory() as folder:
-        large = gather_corpus(datasets, bundles, arguments.passages, Path(folder))
+        large = gather_corpus(datasets, bundles, arguments.chunks, Path(folder))
     questions = _draw(datasets, arguments.queries)
     vectors = _embed(EMBEDDERS[arguments.embedder](), large, questions)
     corpus = _corpus(large, vectors)
     print(
-        f"{len(corpus.texts)} passages: {large.judged} of {', '.join(d.name for d in datasets)}, "
+        f"{len(corpus.texts)} chunks: {large.judged} of {', '.join(d.name for d in datasets)}, "
         f"{large.history} of documentation, {large.filler} of recombined sentences; "
         f"{len(questions)} questions; vectors of {vectors.identity.name} "
         f"({vectors.identity.dimension} dimensions), embedding not timed; "
@@ -88,7 +88,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("datasets", nargs="+", type=Path)
     parser.add_argument("--bundles", type=Path)
-    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--without", nargs="*", choices=PEERS, default=[])
     parser.add_argument("--embedder", choices=EMBEDDERS, default="hashing")
@@ -120,9 +120,7 @@ def _path(dataset: Dataset, document_id: str) -> str:
 
 def _embed(embedder: Embedder, large: LargeCorpus, questions: Sequence[Asked]) -> KnownVectors:
     texts = [
-        str(passage.search_text)
-        for document in large.documents
-        for passage in passages_of(document)
+        str(chunk.search_text) for document in large.documents for chunk in chunks_of(document)
     ]
     # By length, since a batch is as long as its longest text.
     distinct = sorted({*texts, *(question.text for question in questions)}, key=len)
@@ -136,8 +134,8 @@ def _embed(embedder: Embedder, large: LargeCorpus, questions: Sequence[Asked]) -
 def _corpus(large: LargeCorpus, vectors: KnownVectors) -> Corpus:
     texts, owners = [], []
     for document in large.documents:
-        for passage in passages_of(document):
-            texts.append(str(passage.search_text))
+        for chunk in chunks_of(document):
+            texts.append(str(chunk.search_text))
             owners.append(document.values.path)
     return Corpus(texts=texts, owners=owners, vectors=vectors.embed(texts))
 

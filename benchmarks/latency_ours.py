@@ -9,7 +9,7 @@ from llmwiki.config import RetrievalSettings
 from llmwiki.domain import Collection
 from llmwiki.ingest.application import apply_document
 from llmwiki.providers.clock import SystemClock
-from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store import collections, embeddings
 from llmwiki.store.vector_indexes import refresh_vector_index
@@ -39,7 +39,7 @@ def search_of(
         flat.append(
             sum(event.duration_ms or 0.0 for event in context.events if event.step in FLAT_STEPS)
         )
-        return [candidate.passage.document_path for candidate in context.ranking]
+        return [candidate.chunk.document_path for candidate in context.ranking]
 
     return search
 

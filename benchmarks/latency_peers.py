@@ -13,24 +13,24 @@ import numpy as np
 from llmwiki.ports import Vectors
 
 RESULTS = 20
-"""Passages that each system is asked for, so that ten documents come of them."""
+"""Chunks that each system is asked for, so that ten documents come of them."""
 
 Search = Callable[[str], list[str]]
-"""Returns the documents of the passages found, the best first, as often as found."""
+"""Returns the documents of the chunks found, the best first, as often as found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """Passages with the documents that they belong to."""
+    """Chunks with the documents that they belong to."""
 
     texts: Sequence[str]
     owners: Sequence[str]
     vectors: Vectors
-    """Shape (passages, dimension)."""
+    """Shape (chunks, dimension)."""
 
 
 Build = Callable[[Corpus, Mapping[str, Vectors]], Search]
-"""Takes the corpus, and the vectors of passages and questions by their text."""
+"""Takes the corpus, and the vectors of chunks and questions by their text."""
 
 
 def _txtai(corpus: Corpus, known: Mapping[str, Vectors]) -> Search:

@@ -3,9 +3,9 @@
     llmwiki evaluate DATASET…                        # so that the collections are there
     python -m benchmarks.step_back_gate DATASET…     # with the same LLMWIKI_DATABASE_URL
 
-The gate would open for a question whose best passage is hardly evidence (its closeness and overlap
+The gate would open for a question whose best chunk is hardly evidence (its closeness and overlap
 are below what a corpus needs of evidence, or above it by less than a tenth) and that is specific:
-it names an identifier or a number, or holds words that no passage has. What a model would make of
+it names an identifier or a number, or holds words that no chunk has. What a model would make of
 such a question is not known without one, so that the best is assumed: the title of the document
 that answers it. Its embedding goes to the embedder alone, as a general question's does. Prints for
 each data set how often the gate would open and nDCG@10 with and without, as a Markdown table.
@@ -36,7 +36,7 @@ from llmwiki.text.identifiers import find_identifiers
 WEAK = 1.1
 """What is below so many times the needed figure is weak."""
 
-PASSAGES = 50
+CHUNKS = 50
 """Of a ranking, so that ten documents are among them."""
 
 _NUMBER = re.compile(r"\d")
@@ -72,7 +72,7 @@ def main() -> None:
 
 def _settings() -> Settings:
     settings = load_settings()
-    retrieval = settings.retrieval.model_copy(update={"limit": PASSAGES})
+    retrieval = settings.retrieval.model_copy(update={"limit": CHUNKS})
     return settings.model_copy(update={"retrieval": retrieval})
 
 
@@ -146,7 +146,7 @@ def _is_weak(app: App, collections: tuple[Collection, ...], ranked: Ranked) -> b
 
 
 def _gain(ranked: Ranked, relevant: frozenset[str]) -> float:
-    documents = dict.fromkeys(each.passage.document_path for each in ranked.order)
+    documents = dict.fromkeys(each.chunk.document_path for each in ranked.order)
     return ndcg(list(documents)[:DEPTH], relevant)
 
 

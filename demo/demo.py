@@ -60,7 +60,7 @@ def _compile(llmwiki: Callable[..., None], older: Path, newer: Path) -> None:
     llmwiki("migrate")
     llmwiki("ingest", str(older), "--collection", PROJECT)
     llmwiki("nightly")
-    _heading("A page, each statement with the passage that it comes from")
+    _heading("A page, each statement with the chunk that it comes from")
     llmwiki("page", "deploying/waitress", "--collection", PROJECT)
     _heading(f"Night two: {PROJECT} {NEWER} has moved on; only what moved is compiled")
     llmwiki("ingest", str(newer), "--collection", PROJECT)
@@ -72,7 +72,7 @@ def _compile(llmwiki: Callable[..., None], older: Path, newer: Path) -> None:
 
 
 def _ask(llmwiki: Callable[..., None]) -> None:
-    _heading("Questions, without a model: the wiki stands beside the passages, its lint is green")
+    _heading("Questions, without a model: the wiki stands beside the chunks, its lint is green")
     llmwiki("promote", "--collection", PROJECT)
     llmwiki("ask", "How do I limit the size of an uploaded file?", "--trace")
     llmwiki("ask", "Which river flows through Budapest?")

@@ -12,12 +12,12 @@ import structlog
 
 from jobs.page_finisher import open_finisher
 from jobs.runner import JobContext
-from llmwiki.compiler.batch_collection import BatchCollector
-from llmwiki.compiler.batch_pages import BatchPages
-from llmwiki.compiler.batch_sending import BatchSender
-from llmwiki.compiler.batch_submission import BatchSubmitter
-from llmwiki.compiler.open_pages import OpenPages
-from llmwiki.compiler.tally import DrainReport
+from llmwiki.compiler.batch.collection import BatchCollector
+from llmwiki.compiler.batch.pages import BatchPages
+from llmwiki.compiler.batch.sending import BatchSender
+from llmwiki.compiler.batch.submission import BatchSubmitter
+from llmwiki.compiler.drain.drain_report import DrainReport
+from llmwiki.compiler.drain.open_pages import OpenPages
 from llmwiki.config import GeneratorSettings
 from llmwiki.domain import RunId, StoppedReason, Usage
 from llmwiki.errors import (

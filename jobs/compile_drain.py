@@ -18,8 +18,8 @@ from jobs.forecast import affordable_pages, calls_tonight, foretell_drain, pages
 from jobs.page_finisher import open_finisher
 from jobs.runner import JobContext, JobResult, Via
 from llmwiki.bootstrap import App
-from llmwiki.compiler.drain import Drain
-from llmwiki.compiler.tally import DrainReport
+from llmwiki.compiler.drain.drain_report import DrainReport
+from llmwiki.compiler.drain.service import Drain
 from llmwiki.domain import Record, RunId, StoppedReason, Usage
 from llmwiki.errors import ProviderError
 from llmwiki.ports import Generator

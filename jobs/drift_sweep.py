@@ -8,7 +8,7 @@ import typer
 from jobs import exit_codes
 from jobs.entry import free_command
 from jobs.runner import JobContext, JobResult
-from llmwiki.compiler.recipe import recipe_hash
+from llmwiki.compiler.fingerprint import recipe_hash
 from llmwiki.drift.service import sweep_collections, sweep_record
 from llmwiki.store import runs
 

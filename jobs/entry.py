@@ -20,7 +20,7 @@ from llmwiki.config import load_settings
 from llmwiki.errors import LlmwikiError, PageLeasedError, ProviderError, RunLockedError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
-from llmwiki.store.refusal_texts import told_by_database
+from llmwiki.store.database_errors import told_by_database
 
 log = structlog.get_logger()
 

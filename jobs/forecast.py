@@ -7,9 +7,9 @@ from math import ceil
 from jobs import exit_codes
 from jobs.runner import JobContext, JobResult
 from llmwiki.bootstrap import App
+from llmwiki.compiler.drain.requests import gather_sources, is_unchanged, plan_requests
+from llmwiki.compiler.fingerprint import recipe_hash
 from llmwiki.compiler.packs import fit_pack, request_tokens
-from llmwiki.compiler.recipe import recipe_hash
-from llmwiki.compiler.requests import gather_sources, is_unchanged, plan_requests
 from llmwiki.domain import TopicSources
 from llmwiki.ports import Generator
 from llmwiki.store import drift, ledger, queue

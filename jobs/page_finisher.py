@@ -1,7 +1,7 @@
 """Wires what writes the pages of a run."""
 
 from jobs.runner import JobContext
-from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.drain.finishing import PageFinisher
 from llmwiki.domain import RunId
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, make_url
 
-from llmwiki.store.embedded import EmbeddedServer
+from llmwiki.store.embedded.server import EmbeddedServer
 from tests.support.chat_server import ChatServer
 from tests.support.databases import Databases, migrated_template
-from tests.support.questions import answer_from_first_passage
+from tests.support.questions import answer_from_first_chunk
 from tests.support.wiki import Wiki
 
 SERVER_VARIABLE = "LLMWIKI_TEST_DATABASE_URL"
@@ -124,8 +124,8 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """A model service that answers questions; see ``answer_from_first_passage``."""
-    with ChatServer(answer_from_first_passage) as running:
+    """A model service that answers questions; see ``answer_from_first_chunk``."""
+    with ChatServer(answer_from_first_chunk) as running:
         yield running
 
 

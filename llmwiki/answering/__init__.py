@@ -1,1 +1,1 @@
-"""Answers: a model's words where a call is free, the passages themselves where it is not."""
+"""Answers: a model's words where a call is free, the chunks themselves where it is not."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from llmwiki.compiler.gate import DroppedStatement
 from llmwiki.domain import Statement, Usage
+from llmwiki.grounding.gate import DroppedStatement
 from llmwiki.retrieval.context import Context
 from llmwiki.retrieval.events import Detail, Event
 
-AnswerMethod = Literal["model", "passages", "not-in-corpus"]
+AnswerMethod = Literal["model", "chunks", "not-in-corpus"]
 
 NoModelReason = Literal[
     "no-model", "switched-off", "quota", "failed", "not-answered", "unsupported", "no-evidence"
@@ -25,7 +25,7 @@ class AnswerDetail(Detail):
     method: AnswerMethod
     statements: int
     dropped: int
-    """Statements of the model that the passages do not bear out."""
+    """Statements of the model that the chunks do not bear out."""
     from_cache: bool = False
     resets_at: datetime | None = None
 
@@ -37,7 +37,7 @@ class Answer:
     context: Context
     method: AnswerMethod
     statements: tuple[Statement, ...] = ()
-    """The model's, each with the passages that it cites; empty for the other methods."""
+    """The model's, each with the chunks that it cites; empty for the other methods."""
     dropped: tuple[DroppedStatement, ...] = ()
     reason: NoModelReason | None = None
     message: str | None = None

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmwiki.compiler.answer_text import (
+from llmwiki.domain import ChunkId, Statement
+from llmwiki.errors import InvalidAnswerError
+from llmwiki.grounding.answer_text import (
     clean_text,
     labels_in,
     statement_kind,
     with_fence,
     without_markers,
 )
-from llmwiki.domain import ChunkId, Statement
-from llmwiki.errors import InvalidAnswerError
 from llmwiki.text.json_objects import objects_in
 
 _MOST_STATEMENTS = 50
@@ -19,14 +19,14 @@ _MOST_STATEMENTS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAnswer:
-    """What the model said; no statements when it found no answer in the passages."""
+    """What the model said; no statements when it found no answer in the chunks."""
 
     answered: bool
     statements: tuple[Statement, ...]
 
 
 def read_answer(text: str, labels: Mapping[str, tuple[ChunkId, ...]]) -> ReadAnswer:
-    """Read the answer to ``build_messages``; ``labels`` tells which passages a label stands for.
+    """Read the answer to ``build_messages``; ``labels`` tells which chunks a label stands for.
 
     What cites no known label keeps an empty citation, for the gate to drop. Raises
     InvalidAnswerError for a text that holds no answer in the form that was asked for.

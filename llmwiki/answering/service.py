@@ -1,6 +1,6 @@
 """Answers a question: retrieves, asks the model when a call is free, and checks what it says.
 
-The model never decides whether there is an answer: without it, or when it fails, the passages
+The model never decides whether there is an answer: without it, or when it fails, the chunks
 themselves are the answer, with the reason and the time when the quota returns.
 """
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from llmwiki.answering.answer import Answer, AnswerDetail, NoModelReason
 from llmwiki.answering.prompt import ANSWER_SCHEMA, build_messages
 from llmwiki.answering.reading import ReadAnswer, read_answer
-from llmwiki.compiler.gate import check_statements
 from llmwiki.config import AnswerSettings, GateLimits
 from llmwiki.domain import Message, SourceChunk, Topic, TopicId, TopicSources, Usage
 from llmwiki.errors import (
@@ -19,14 +18,15 @@ from llmwiki.errors import (
     LlmwikiError,
     QuotaExhaustedError,
 )
+from llmwiki.grounding.gate import check_statements
 from llmwiki.ports import ChatModel
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.retrieval.wiki_pages import WikiUse
-from llmwiki.store.kept_answers import KeptAnswers
+from llmwiki.store.answer_cache import KeptAnswers
 from llmwiki.store.ledger import BudgetLimits, budget_state
 from llmwiki.text.hashing import content_hash
 
@@ -56,7 +56,7 @@ def answer_question(
     """Answer the question from the corpus, in a model's words where a call is free.
 
     Spends one chat call at most, beside what the retrieval spends, and none for a question that
-    was answered lately from the same passages. Raises what ``retrieve`` raises, and nothing for
+    was answered lately from the same chunks. Raises what ``retrieve`` raises, and nothing for
     what a provider does.
     """
     trace = trace or Trace(answering.retrieval.clock)
@@ -82,8 +82,8 @@ def _answer(answering: Answering, context: Context, step: OpenStep) -> Answer:
         )
     if answering.model is None:
         if answering.settings.use_model:
-            return _passages(context, step, "no-model", "no model is configured")
-        return _passages(context, step, "switched-off", "answer.use_model is off")
+            return _chunks(context, step, "no-model", "no model is configured")
+        return _chunks(context, step, "switched-off", "answer.use_model is off")
     return _ask(answering, answering.model, context, step)
 
 
@@ -107,8 +107,8 @@ def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenSte
     except SURVIVED as error:
         told = as_told(error)
         spent = usage if usage.chat_calls else Usage(chat_calls=told.calls)
-        step.fail(told, detail=_passages_detail(), usage=spent)
-        return Answer(context=context, method="passages", reason="failed", message=str(told))
+        step.fail(told, detail=_chunks_detail(), usage=spent)
+        return Answer(context=context, method="chunks", reason="failed", message=str(told))
     if not from_cache:
         answers.keep(key, {"text": text})
     return _checked(answering, context, step, read, usage=usage, from_cache=from_cache)
@@ -117,13 +117,13 @@ def _ask(answering: Answering, model: ChatModel, context: Context, step: OpenSte
 def _key(model: ChatModel, messages: Sequence[Message], context: Context) -> str:
     """Return the hash of all that the model reads.
 
-    The same passages may be labelled and placed in another way, for another owner even, whose
-    files are called differently. White space counts by the hashes of the passages.
+    The same chunks may be labelled and placed in another way, for another owner even, whose
+    files are called differently. White space counts by the hashes of the chunks.
     """
     return content_hash(
         model.name,
         *(message["content"] for message in messages),
-        *(passage.content_hash for block in context.blocks for passage in block.passages),
+        *(chunk.content_hash for block in context.blocks for chunk in block.chunks),
     )
 
 
@@ -158,7 +158,7 @@ def _checked(
     kept, dropped = check_statements(read.statements, _sources(context), answering.gate)
     answered = read.answered and bool(kept)
     detail = AnswerDetail(
-        method="model" if answered else "passages",
+        method="model" if answered else "chunks",
         statements=len(kept) if answered else 0,
         dropped=len(dropped),
         from_cache=from_cache,
@@ -168,17 +168,15 @@ def _checked(
         return Answer(context=context, method="model", statements=kept, dropped=dropped)
     reason: NoModelReason = "unsupported" if read.answered and dropped else "not-answered"
     message = {
-        "unsupported": "the passages do not bear out what the model said",
-        "not-answered": "the model found no answer in the passages",
+        "unsupported": "the chunks do not bear out what the model said",
+        "not-answered": "the model found no answer in the chunks",
     }[reason]
-    return Answer(
-        context=context, method="passages", dropped=dropped, reason=reason, message=message
-    )
+    return Answer(context=context, method="chunks", dropped=dropped, reason=reason, message=message)
 
 
-def _passages(context: Context, step: OpenStep, reason: NoModelReason, message: str) -> Answer:
-    step.skip(reason, message, detail=_passages_detail())
-    return Answer(context=context, method="passages", reason=reason, message=message)
+def _chunks(context: Context, step: OpenStep, reason: NoModelReason, message: str) -> Answer:
+    step.skip(reason, message, detail=_chunks_detail())
+    return Answer(context=context, method="chunks", reason=reason, message=message)
 
 
 def _without_quota(
@@ -188,24 +186,24 @@ def _without_quota(
     if resets_at is None:
         with answering.retrieval.engine.connect() as connection:
             resets_at = budget_state(connection, "chat", answering.limits).resets_at
-    step.skip("quota", str(error), detail=replace(_passages_detail(), resets_at=resets_at))
+    step.skip("quota", str(error), detail=replace(_chunks_detail(), resets_at=resets_at))
     return Answer(
         context=context,
-        method="passages",
+        method="chunks",
         reason="quota",
         message=str(error),
         resets_at=resets_at,
     )
 
 
-def _passages_detail() -> AnswerDetail:
-    return AnswerDetail(method="passages", statements=0, dropped=0)
+def _chunks_detail() -> AnswerDetail:
+    return AnswerDetail(method="chunks", statements=0, dropped=0)
 
 
 def _sources(context: Context) -> TopicSources:
-    """Return the passages of the context in the form that the compiler's gate checks against.
+    """Return the chunks of the context in the form that the compiler's gate checks against.
 
-    The header of a table counts for the passage above which the model read it.
+    The header of a table counts for the chunk above which the model read it.
     """
     first = context.blocks[0].first
     return TopicSources(
@@ -217,14 +215,14 @@ def _sources(context: Context) -> TopicSources:
         ),
         chunks=tuple(
             SourceChunk(
-                id=passage.id,
-                document_path=passage.document_path,
-                breadcrumb=passage.breadcrumb,
-                text=block.readable_text(passage),
-                content_hash=passage.content_hash,
-                token_count=passage.token_count,
+                id=chunk.id,
+                document_path=chunk.document_path,
+                breadcrumb=chunk.breadcrumb,
+                text=block.readable_text(chunk),
+                content_hash=chunk.content_hash,
+                token_count=chunk.token_count,
             )
             for block in context.blocks
-            for passage in block.passages
+            for chunk in block.chunks
         ),
     )

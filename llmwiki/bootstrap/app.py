@@ -14,14 +14,14 @@ from llmwiki.bootstrap.opening import (
     pack_limits,
 )
 from llmwiki.closing import ClosedAfterUse
-from llmwiki.compiler.extractive import ExtractiveGenerator
+from llmwiki.compiler.drafts.extractive import ExtractiveGenerator
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings
 from llmwiki.domain import RunId
 from llmwiki.ports import ChatModel, Clock, Embedder, Generator, Reranker
 from llmwiki.providers.clock import SystemClock
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.evidence.service import open_plans
-from llmwiki.retrieval.parts import Parts
 from llmwiki.store.engine import Database, open_database
 from llmwiki.store.ledger import BudgetLimits, LedgerMeter
 from llmwiki.store.migrations import require_current_schema

@@ -1,6 +1,6 @@
 """Opens the collaborators that the settings name."""
 
-from llmwiki.compiler.extractive import ExtractiveGenerator
+from llmwiki.compiler.drafts.extractive import ExtractiveGenerator
 from llmwiki.compiler.model_generator import ModelGenerator
 from llmwiki.compiler.packs import PackLimits
 from llmwiki.config import Settings

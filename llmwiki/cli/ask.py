@@ -1,4 +1,4 @@
-"""`llmwiki ask`: an answer that says what it is, with the passages that it stands on."""
+"""`llmwiki ask`: an answer that says what it is, with the chunks that it stands on."""
 
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from llmwiki.cli.selection import AskedCollectionOption, AskedOwnersOption
 from llmwiki.retrieval.context import Context, ContextBlock
 from llmwiki.retrieval.events import Trace
 
-PASSAGES_SHOWN = 5
+CHUNKS_SHOWN = 5
 """Of a context, where no model chose among them; required evidence is shown beside them."""
 
 
@@ -40,7 +40,7 @@ def command(
     trace: TraceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question: in a model's words when a call is free, else with the passages."""
+    """Answer a question: in a model's words when a call is free, else with the chunks."""
 
     def find(app: App, tracing: Trace) -> Answer:
         return answer_question(
@@ -60,8 +60,8 @@ def _print(answer: Answer) -> None:
     match answer.method:
         case "model":
             _print_statements(answer)
-        case "passages":
-            _print_passages(answer)
+        case "chunks":
+            _print_chunks(answer)
         case "not-in-corpus":
             _print_not_in_corpus(answer)
     for family in answer.context.missing_families:
@@ -71,7 +71,7 @@ def _print(answer: Answer) -> None:
 def _print_not_in_corpus(answer: Answer) -> None:
     print_line(f"Not in the corpus. {_nearest(answer)}")
     if answer.context.anchors:
-        # Only a broad question has them; what it may be after is no passage at all.
+        # Only a broad question has them; what it may be after is no chunk at all.
         print_line("The question is a broad one. What the corpus is about, by its overview:")
         print_line()
         for anchor in answer.context.anchors:
@@ -80,9 +80,9 @@ def _print_not_in_corpus(answer: Answer) -> None:
 
 def _nearest(answer: Answer) -> str:
     if not answer.context.blocks:
-        return "No passage was found."
+        return "No chunk was found."
     nearest = answer.context.blocks[0].citation
-    return f"The nearest passage is {nearest}; `llmwiki search` shows what else comes near."
+    return f"The nearest chunk is {nearest}; `llmwiki search` shows what else comes near."
 
 
 def _print_statements(answer: Answer) -> None:
@@ -97,18 +97,18 @@ def _print_statements(answer: Answer) -> None:
             print_line(f"[{block.number}] {block.citation}")
     if answer.dropped:
         print_problem(
-            f"{len(answer.dropped)} statements of the model were dropped: the passages do not "
+            f"{len(answer.dropped)} statements of the model were dropped: the chunks do not "
             "bear them out"
         )
 
 
-def _print_passages(answer: Answer) -> None:
+def _print_chunks(answer: Answer) -> None:
     print_line(f"{_why_no_words(answer)} What the documentation says:")
     print_line()
     context = answer.context
     shown, left = _chosen(context)
     blocks = [block_lines(block, characters=None) for block in shown]
-    # An overview answers a broad question best; for any other the passages come first.
+    # An overview answers a broad question best; for any other the chunks come first.
     print_context(context, blocks, pages_first=context.route == "broad")
     cited = {
         number
@@ -120,7 +120,7 @@ def _print_passages(answer: Answer) -> None:
         if block.number in cited:
             print_line(f"[{block.number}] {block.citation}")
     if left:
-        print_line(f"{len(left)} more passages were found; `llmwiki search` and --json show them.")
+        print_line(f"{len(left)} more chunks were found; `llmwiki search` and --json show them.")
 
 
 def _chosen(context: Context) -> tuple[list[ContextBlock], list[ContextBlock]]:
@@ -128,7 +128,7 @@ def _chosen(context: Context) -> tuple[list[ContextBlock], list[ContextBlock]]:
     shown = [
         block
         for place, block in enumerate(context.blocks)
-        if place < PASSAGES_SHOWN or context.witnesses.intersection(block.chunk_ids)
+        if place < CHUNKS_SHOWN or context.witnesses.intersection(block.chunk_ids)
     ]
     numbers = {block.number for block in shown}
     return shown, [block for block in context.blocks if block.number not in numbers]

@@ -22,7 +22,7 @@ TraceOption = Annotated[
 
 
 class WikiChoice(StrEnum):
-    """Whether pages of the wiki stand beside the passages."""
+    """Whether pages of the wiki stand beside the chunks."""
 
     GATE = "gate"
     ON = "on"

@@ -15,7 +15,7 @@ def context_facts(context: Context, *, trace: bool) -> dict[str, Any]:
         "has_evidence": context.has_evidence,
         "missing_families": list(context.missing_families),
         "tokens": context.tokens,
-        "passages": [_block_facts(block) for block in context.blocks],
+        "chunks": [_block_facts(block) for block in context.blocks],
         "pages": [_page_facts(page) for page in context.pages],
         "overviews": [
             {"collection": each.collection, "summary": each.summary, "contents": each.contents}

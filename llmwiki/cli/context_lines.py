@@ -1,4 +1,4 @@
-"""A context as lines for people: overviews, pages, blocks of passages, and what is missing."""
+"""A context as lines for people: overviews, pages, blocks of chunks, and what is missing."""
 
 from collections.abc import Iterable
 
@@ -51,7 +51,7 @@ def _excerpts(block: ContextBlock, characters: int) -> str:
 
 
 def page_of(block: ContextBlock) -> str:
-    """Return the page of the wiki that the block's passage belongs to."""
+    """Return the page of the wiki that the block's chunk belongs to."""
     first = block.first
     if first.page_slug is None:
         return "no page"
@@ -76,7 +76,7 @@ def _page_lines(page: ContextPage, context: Context) -> Text:
     for statement in page.statements:
         numbers = cited_blocks(statement, context.blocks)
         if not numbers and not statement.affected:
-            continue  # its passages had no room, so that nobody could check it here
+            continue  # its chunks had no room, so that nobody could check it here
         if statement.heading and statement.heading != heading:
             lines.append(f"\n  {printable(statement.heading)}:", style="italic")
         heading = statement.heading

@@ -24,8 +24,8 @@ from llmwiki.config import Settings, config_file, load_settings
 from llmwiki.errors import ConfigurationError, LlmwikiError
 from llmwiki.logs import configure_logging
 from llmwiki.store.collections import select_collections
+from llmwiki.store.database_errors import told_by_database
 from llmwiki.store.engine import open_database
-from llmwiki.store.refusal_texts import told_by_database
 
 _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 

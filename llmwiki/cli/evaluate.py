@@ -95,7 +95,7 @@ DepthOption = Annotated[
         "--depth",
         min=10,
         max=DEEPEST,
-        help="Passages of the ranking that nDCG and recall are measured on.",
+        help="Chunks of the ranking that nDCG and recall are measured on.",
     ),
 ]
 TopicsOption = Annotated[
@@ -133,7 +133,7 @@ def command(
 ) -> None:
     """Measure retrieval on judged questions: relevance, completeness, time, calls and tokens.
 
-    A question is asked up to three times: for contexts of 10 and 4 passages, and for the ranking.
+    A question is asked up to three times: for contexts of 10 and 4 chunks, and for the ranking.
     """
 
     def work(app: App) -> int:

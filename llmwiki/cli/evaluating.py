@@ -17,8 +17,8 @@ from llmwiki.evaluation.evaluation import Evaluation, Task
 from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
 from llmwiki.evaluation.service import Plan, evaluate
 from llmwiki.overview.service import refresh_overview
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.evidence.finding import open_plans
-from llmwiki.retrieval.parts import Parts
 
 
 def load_tasks(app: App, datasets: Sequence[Dataset], *, with_topics: bool) -> tuple[Task, ...]:

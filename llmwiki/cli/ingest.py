@@ -140,7 +140,7 @@ def _summary(name: str, ingested: IngestReport, overview: OverviewReport | None)
     if overview is None:
         return f"ingest {name} would leave: {documents}; nothing was written"
     return (
-        f"ingest {name}: {documents}; {ingested.embedded} passages embedded; "
+        f"ingest {name}: {documents}; {ingested.embedded} chunks embedded; "
         f"{overview.topics} topics ({overview.added} new, {overview.retired} retired)"
     )
 

@@ -121,7 +121,7 @@ def describe_state(page: PageRow) -> str:
     else:
         facts = [
             f"revision {page.revision} by {page.generator}, {moment(page.compiled_at)}",
-            f"{page.source_count} source passages",
+            f"{page.source_count} source chunks",
         ]
         if page.generator_kind == "extractive":
             facts.append("draft of verbatim sentences")

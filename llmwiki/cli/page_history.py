@@ -7,13 +7,13 @@ from sqlalchemy import Connection
 
 from llmwiki.cli.documents import print_document
 from llmwiki.cli.output import moment, print_json, print_line
-from llmwiki.compiler.gate_rules import REASONS
 from llmwiki.compiler.rendering import render_body
 from llmwiki.domain import Collection, SourceChunk
+from llmwiki.grounding.statement_rules import REASONS
 from llmwiki.store import chunks
 from llmwiki.store.compiled_page import Revision
 from llmwiki.store.pages import PageRow
-from llmwiki.store.refusals import Dropped, StoredRefusal, refusals_of
+from llmwiki.store.refused_drafts import Dropped, StoredRefusal, refusals_of
 from llmwiki.store.revisions import find_revision
 
 
@@ -51,7 +51,7 @@ def _describe(revision: Revision, page: PageRow) -> str:
     author = revision.page.generator.name
     facts = [
         f"revision {revision.number} by {author}, {moment(revision.compiled_at)}",
-        f"{len(revision.edges)} source passages",
+        f"{len(revision.edges)} source chunks",
         "the current one" if revision.number == page.revision else f"current is {page.revision}",
     ]
     return " · ".join(facts)

@@ -62,7 +62,7 @@ class Trial:
             rescue = self.rescue_of(family)
             if rescue is not None:
                 yield (
-                    f"  rescued: {rescue.found} passages by {rescue.query!r} in {rescue.searched} "
+                    f"  rescued: {rescue.found} chunks by {rescue.query!r} in {rescue.searched} "
                     "documents or sections"
                 )
             for witness in self.witnesses_of(family):
@@ -94,7 +94,7 @@ class Trial:
         return next((each for each in rescues if each.family == family.name), None)
 
     def witnesses_of(self, family: FamilyFacts) -> list[WitnessFacts]:
-        """Return the passages that were reserved for a family."""
+        """Return the chunks that were reserved for a family."""
         witnesses = () if self.reserved is None else self.reserved.witnesses
         return [each for each in witnesses if family.name in each.families]
 
@@ -102,7 +102,7 @@ class Trial:
         """Return the document of the witness that was brought back after grading."""
         restored = () if self.restored is None else self.restored.restored
         chunk_id = _value(self.grade_of(family), "chunk_id")
-        documents = {each.id: each.passage.document_path for each in self.context.ranking}
+        documents = {each.id: each.chunk.document_path for each in self.context.ranking}
         return documents.get(chunk_id) if chunk_id in restored else None
 
     def _known(self) -> tuple[FamilyFacts, ...]:

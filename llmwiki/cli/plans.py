@@ -61,7 +61,7 @@ def lint_command(
         findings = list(check_files(library, limit=app.settings.retrieval.limit))
         with app.engine.connect() as connection:
             corpus = _corpus(connection, collection, owner)
-        if corpus.passages:
+        if corpus.chunks:
             findings.extend(check_corpus(library, corpus))
         return _report(app.settings, library, findings, as_json=as_json)
 

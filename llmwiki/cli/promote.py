@@ -1,4 +1,4 @@
-"""`llmwiki promote`: let the wiki of a collection stand beside its passages."""
+"""`llmwiki promote`: let the wiki of a collection stand beside its chunks."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ def command(
     revoke: RevokeOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let pages answer beside passages, while lint is recent and green.
+    """Let pages answer beside chunks, while lint is recent and green.
 
     The gate closes by itself when the last lint is too old or found an error, and opens again
     when a newer one is green; `status` tells how it stands.

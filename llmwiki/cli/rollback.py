@@ -71,7 +71,7 @@ def list_command(
             )
         elif kept:
             print_table(
-                ("revision", "compiled", "generator", "characters", "passages", "state"),
+                ("revision", "compiled", "generator", "characters", "chunks", "state"),
                 [_row(each, page, pinned=pinned) for each in kept],
             )
         else:

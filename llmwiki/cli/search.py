@@ -1,4 +1,4 @@
-"""`llmwiki search`: passages that answer a question, with the pages that they belong to."""
+"""`llmwiki search`: chunks that answer a question, with the pages that they belong to."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.service import retrieve
 
 LimitOption = Annotated[
-    int, typer.Option("--limit", min=1, max=100, help="Most passages that are ranked.")
+    int, typer.Option("--limit", min=1, max=100, help="Most chunks that are ranked.")
 ]
 
 
@@ -38,7 +38,7 @@ def command(
     trace: TraceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find passages by meaning, by words and by identifiers, and name their pages."""
+    """Find chunks by meaning, by words and by identifiers, and name their pages."""
 
     def find(app: App, tracing: Trace) -> Context:
         settings = app.settings.retrieval.model_copy(update={"limit": limit})
@@ -58,7 +58,7 @@ def command(
 def _print(context: Context) -> None:
     tell_problems(context)
     if not context.blocks:
-        print_problem("no passage was found")
+        print_problem("no chunk was found")
     elif not context.has_evidence:
-        print_problem("nothing in the corpus seems to speak of this; these passages come nearest")
+        print_problem("nothing in the corpus seems to speak of this; these chunks come nearest")
     print_context(context, map(block_lines, context.blocks), pages_first=True)

@@ -122,7 +122,7 @@ def _collection_lines(figures: CollectionStatus) -> list[str]:
     absent = f"{figures.never_compiled} never compiled; {figures.retired} retired"
     return [
         f"collection {figures.name} (owner {figures.owner}), {origin}",
-        f"  {figures.documents} documents, {figures.passages} passages, {figures.topics} topics",
+        f"  {figures.documents} documents, {figures.chunks} chunks, {figures.topics} topics",
         f"  {figures.pages} pages: {authors}, {absent}",
         f"  {figures.stale} compiled pages stale, {figures.quarantined} quarantined{waiting}",
     ]

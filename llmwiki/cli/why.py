@@ -1,4 +1,4 @@
-"""`llmwiki why`: why a page is stale, since when, and by which passages."""
+"""`llmwiki why`: why a page is stale, since when, and by which chunks."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,8 +10,8 @@ from llmwiki.cli.context_lines import excerpt
 from llmwiki.cli.output import moment, print_json, print_line, run
 from llmwiki.cli.page import SlugArgument
 from llmwiki.cli.selection import OneCollectionOption, OneOwnerOption, select_one
-from llmwiki.compiler.recipe import recipe_hash
-from llmwiki.drift.explanation import Explanation, MovedPassage, explain
+from llmwiki.compiler.fingerprint import recipe_hash
+from llmwiki.drift.explanation import Explanation, MovedChunk, explain
 from llmwiki.store.pages import find_page
 
 MOST_LISTED = 20
@@ -25,7 +25,7 @@ def command(
     owner: OneOwnerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell why a page is stale: the reasons, since when, and the passages that moved."""
+    """Tell why a page is stale: the reasons, since when, and the chunks that moved."""
 
     def work(app: App) -> int:
         generator = app.generator.identity
@@ -56,14 +56,14 @@ def describe(explanation: Explanation) -> Iterator[str]:
             f"  content: the topic is called {explanation.title_now!r} now, "
             f"{explanation.title_at_compile!r} when the page was compiled"
         )
-    for passage in explanation.passages[:MOST_LISTED]:
-        yield f"  {_passage(passage)}"
+    for chunk in explanation.chunks[:MOST_LISTED]:
+        yield f"  {_chunk(chunk)}"
         yield from (
             f"      the page says: {excerpt(text, STATEMENT_CHARACTERS)}"
-            for text in list(dict.fromkeys(passage.statements))[:2]
+            for text in list(dict.fromkeys(chunk.statements))[:2]
         )
-    if len(explanation.passages) > MOST_LISTED:
-        yield f"  … and {len(explanation.passages) - MOST_LISTED} more passages"
+    if len(explanation.chunks) > MOST_LISTED:
+        yield f"  … and {len(explanation.chunks) - MOST_LISTED} more chunks"
     if "recipe" in explanation.reasons or explanation.outdated_recipe:
         yield f"  recipe: written by {explanation.written_by}, {_recipe(explanation)}"
     if explanation.attempts:
@@ -103,12 +103,12 @@ def _recipe(explanation: Explanation) -> str:
     return "which is configured again"
 
 
-def _passage(passage: MovedPassage) -> str:
-    where = " > ".join((passage.document_path or "", *passage.breadcrumb))
-    match passage.reason:
-        case "removed" if passage.now_on_page:
-            return f"removed: {where}, which belongs to page {passage.now_on_page} now"
+def _chunk(chunk: MovedChunk) -> str:
+    where = " > ".join((chunk.document_path or "", *chunk.breadcrumb))
+    match chunk.reason:
+        case "removed" if chunk.now_on_page:
+            return f"removed: {where}, which belongs to page {chunk.now_on_page} now"
         case "removed":
-            return f"removed: passage {passage.chunk_id} is gone from the corpus"
+            return f"removed: chunk {chunk.chunk_id} is gone from the corpus"
         case _:
-            return f"{passage.reason}: {where}, ingested {moment(passage.since)}"
+            return f"{chunk.reason}: {where}, ingested {moment(chunk.since)}"

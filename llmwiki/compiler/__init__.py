@@ -1,1 +1,1 @@
-"""From a topic's passages to a page: generate, check, render, write, within the budget."""
+"""From a topic's chunks to a page: generate, check, render, write, within the budget."""

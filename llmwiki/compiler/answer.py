@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llmwiki.compiler.answer_scan import ScannedAnswer, scan_answer
-from llmwiki.compiler.answer_text import (
+from llmwiki.compiler.labels import LabelledPack, label_pack
+from llmwiki.domain import ChunkId, PageDraft, PageSection, Statement, TopicId, TopicSources
+from llmwiki.grounding.answer_scan import ScannedAnswer, scan_answer
+from llmwiki.grounding.answer_text import (
     clean_text,
     labels_in,
     statement_kind,
@@ -18,8 +20,6 @@ from llmwiki.compiler.answer_text import (
     with_fence,
     without_markers,
 )
-from llmwiki.compiler.labels import LabelledPack, label_pack
-from llmwiki.domain import ChunkId, PageDraft, PageSection, Statement, TopicId, TopicSources
 
 PROBLEMS: Mapping[str, str] = {
     "no-pages": "the answer holds no list of pages",
@@ -27,7 +27,7 @@ PROBLEMS: Mapping[str, str] = {
     "unreadable": "this page is not valid JSON",
     "malformed": "this page does not have the form that was asked for",
     "answered-twice": "the answer has two different pages for this topic",
-    "swapped": "this page cites nothing but the passages of other topics",
+    "swapped": "this page cites nothing but the chunks of other topics",
     "not-answered": "the answer has no page for this topic",
 }
 """Why a topic has no draft, by code."""
@@ -108,9 +108,7 @@ def _draft(page: Mapping[str, Any], topic: str, labelled: LabelledPack) -> PageD
     if not isinstance(sections, list):
         raise _Unreadable("malformed")
     _refuse_swapped(page, topic, labelled)
-    reader = _PageReader(
-        {passage.label: passage.chunk.id for passage in labelled.passages_of(topic)}
-    )
+    reader = _PageReader({chunk.label: chunk.chunk.id for chunk in labelled.chunks_of(topic)})
     tags = page.get("tags")
     return PageDraft(
         title=clean_text(page.get("title")),
@@ -123,9 +121,7 @@ def _draft(page: Mapping[str, Any], topic: str, labelled: LabelledPack) -> PageD
 def _refuse_swapped(page: Mapping[str, Any], topic: str, labelled: LabelledPack) -> None:
     """Refuse a page all of whose citations belong to other topics: it is another one's page."""
     cited = {
-        labelled.passages[label].topic
-        for label in _cited_labels(page)
-        if label in labelled.passages
+        labelled.chunks[label].topic for label in _cited_labels(page) if label in labelled.chunks
     }
     if cited and topic not in cited:
         raise _Unreadable("swapped")
@@ -142,7 +138,7 @@ def _cited_labels(page: Mapping[str, Any]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _PageReader:
-    """Reads the parts of a page that may cite these passages of its topic."""
+    """Reads the parts of a page that may cite these chunks of its topic."""
 
     own: Mapping[str, ChunkId]
 

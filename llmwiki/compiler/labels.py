@@ -1,4 +1,4 @@
-"""Short labels for the topics and passages of one request, as t1 and c1.
+"""Short labels for the topics and chunks of one request, as t1 and c1.
 
 A model copies a short label without error, and no database id leaves the house. The labels
 follow from the order of the pack alone, so that whoever reads the answer derives them again.
@@ -11,8 +11,8 @@ from llmwiki.domain import SourceChunk, TopicSources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A passage as the request shows it."""
+class LabelledChunk:
+    """A chunk as the request shows it."""
 
     label: str
     topic: str
@@ -22,27 +22,25 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledPack:
-    """The topics and the passages of one request by their labels."""
+    """The topics and the chunks of one request by their labels."""
 
     topics: Mapping[str, TopicSources]
-    passages: Mapping[str, Passage]
+    chunks: Mapping[str, LabelledChunk]
 
-    def passages_of(self, topic: str) -> tuple[Passage, ...]:
-        """Return the passages of one topic in reading order."""
-        return tuple(passage for passage in self.passages.values() if passage.topic == topic)
+    def chunks_of(self, topic: str) -> tuple[LabelledChunk, ...]:
+        """Return the chunks of one topic in reading order."""
+        return tuple(chunk for chunk in self.chunks.values() if chunk.topic == topic)
 
 
 def label_pack(pack: Sequence[TopicSources]) -> LabelledPack:
-    """Label the topics, and the passages of all of them with one running number."""
+    """Label the topics, and the chunks of all of them with one running number."""
     topics = {f"t{number}": sources for number, sources in enumerate(pack, start=1)}
-    return LabelledPack(
-        topics=topics, passages={passage.label: passage for passage in _passages(topics)}
-    )
+    return LabelledPack(topics=topics, chunks={chunk.label: chunk for chunk in _chunks(topics)})
 
 
-def _passages(topics: Mapping[str, TopicSources]) -> Iterator[Passage]:
+def _chunks(topics: Mapping[str, TopicSources]) -> Iterator[LabelledChunk]:
     number = 0
     for topic, sources in topics.items():
         for chunk in sources.chunks:
             number += 1
-            yield Passage(label=f"c{number}", topic=topic, chunk=chunk)
+            yield LabelledChunk(label=f"c{number}", topic=topic, chunk=chunk)

@@ -34,14 +34,14 @@ class ModelGenerator:
         )
 
     def generate(self, pack: Sequence[TopicSources]) -> Generation:
-        """Ask for the pages of the pack in one request; a topic without passages is not asked.
+        """Ask for the pages of the pack in one request; a topic without chunks is not asked.
 
         Raises what the chat model raises. Whatever it answers, pages that arrived whole become
         drafts and the others are problems.
         """
         fitted = fit_request([sources for sources in pack if sources.chunks], self.limits)
         problems = {
-            sources.topic.id: "no-sources: the topic has no passages"
+            sources.topic.id: "no-sources: the topic has no chunks"
             for sources in pack
             if not sources.chunks
         }
@@ -69,7 +69,7 @@ def fit_request(pack: Sequence[TopicSources], limits: PackLimits) -> list[TopicS
     for each in fitted:
         if each.left_out:
             log.warning(
-                "compile.passages_left_out",
+                "compile.chunks_left_out",
                 topic=each.sources.topic.key,
                 left_out=each.left_out,
                 kept=len(each.sources.chunks),

@@ -19,8 +19,8 @@ _TOKENS_PER_WORD = 2.2
 _TOKENS_PER_PAGE = 150
 """Title, tags, summary and braces."""
 
-_TOKENS_PER_PASSAGE = 40
-"""The lines around a passage, rather too many: one round more is better than a passage less."""
+_TOKENS_PER_CHUNK = 40
+"""The lines around a chunk, rather too many: one round more is better than a chunk less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class PackLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedSources:
-    """A topic that fits a request, and how many of its passages had to stay out."""
+    """A topic that fits a request, and how many of its chunks had to stay out."""
 
     sources: TopicSources
     left_out: int
@@ -79,16 +79,16 @@ def fit_pack(pack: Sequence[TopicSources], max_tokens: int) -> tuple[FittedSourc
 
 
 def fit_sources(sources: TopicSources, max_tokens: int) -> FittedSources:
-    """Leave out passages until a request for this topic alone fits.
+    """Leave out chunks until a request for this topic alone fits.
 
-    The section with the most text loses its last passage, again and again, so that every
-    section keeps its beginning. What stays is in reading order. A last passage that is still
+    The section with the most text loses its last chunk, again and again, so that every
+    section keeps its beginning. What stays is in reading order. A last chunk that is still
     too large is cut itself. Only a limit below what the rules of the request take is exceeded.
     """
     kept = dict(enumerate(sources.chunks))
     sections = _sections(sources.chunks)
     fitted = sources
-    # The costs of passages add up to more than their request, so one round may not be enough.
+    # The costs of chunks add up to more than their request, so one round may not be enough.
     while (excess := request_tokens((fitted,)) - max_tokens) > 0 and len(kept) > 1:
         _leave_out(kept, sections, excess)
         fitted = replace(sources, chunks=tuple(kept.values()))
@@ -123,16 +123,16 @@ def _tokens(text: str) -> int:
 
 
 def _sections(chunks: Sequence[SourceChunk]) -> list[list[tuple[int, int]]]:
-    """Return position and cost of the passages of each section."""
+    """Return position and cost of the chunks of each section."""
     sections: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for position, chunk in enumerate(chunks):
         place = (chunk.document_path, *chunk.breadcrumb)
-        sections[place].append((position, _tokens(chunk.text) + _TOKENS_PER_PASSAGE))
+        sections[place].append((position, _tokens(chunk.text) + _TOKENS_PER_CHUNK))
     return list(sections.values())
 
 
 def _cut_text(sources: TopicSources, max_tokens: int) -> TopicSources:
-    """Shorten the only passage until the request fits, by halving the interval."""
+    """Shorten the only chunk until the request fits, by halving the interval."""
     (chunk,) = sources.chunks
     low, high = 0, len(chunk.text)
     while low < high:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from llmwiki.compiler.gate import DroppedStatement, GateVerdict, check_draft
-from llmwiki.compiler.recipe import recipe_hash, source_hash
+from llmwiki.compiler.fingerprint import recipe_hash, source_hash
 from llmwiki.compiler.rendering import render_body
 from llmwiki.config import GateLimits
 from llmwiki.domain import (
@@ -15,6 +14,7 @@ from llmwiki.domain import (
     TopicSources,
 )
 from llmwiki.errors import InvalidAnswerError, UsageError
+from llmwiki.grounding.gate import DroppedStatement, GateVerdict, check_draft
 from llmwiki.ports import Generator
 from llmwiki.store.compiled_page import CompiledPage
 from llmwiki.store.embeddings import page_embedding_text

@@ -29,13 +29,13 @@ class TitleWeights(Section):
     """What a document's title is worth where it is named, in standard scores; 0: nothing."""
 
     in_question: float = Field(0.6, ge=0, le=1000)
-    in_best_passage: float = Field(1.0, ge=0, le=1000)
+    in_best_chunk: float = Field(1.0, ge=0, le=1000)
 
 
 class FeedbackSettings(Section):
-    """How the best passages add words to the question before candidates are scored again."""
+    """How the best chunks add words to the question before candidates are scored again."""
 
-    passages: int = Field(10, ge=1, le=50)
+    chunks: int = Field(10, ge=1, le=50)
     terms: int = Field(20, ge=1, le=100)
     weight: float = Field(
         0.3, ge=0, le=1, description="Of the added words beside those of the question; 0: off."
@@ -46,15 +46,15 @@ class FeedbackSettings(Section):
 
 
 class RetrievalSettings(Section):
-    """How passages are found for a question."""
+    """How chunks are found for a question."""
 
-    limit: int = Field(12, ge=1, le=100, description="Passages of a context.")
+    limit: int = Field(12, ge=1, le=100, description="Chunks of a context.")
     token_budget: int = Field(6000, ge=200, le=MOST, description="Tokens of a context.")
     fusion: FusionMethod = "completed-zscore"
     weights: TierWeights = TierWeights()
     titles: TitleWeights = TitleWeights()
     feedback: FeedbackSettings = FeedbackSettings()
-    page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the passages.")
+    page_slots: int = Field(3, ge=0, le=20, description="Pages added beside the chunks.")
     lint_max_age: timedelta = Field(
         timedelta(hours=36),
         gt=timedelta(0),
@@ -138,7 +138,7 @@ class RerankSettings(Section):
         50, ge=2, le=1000, description="Scored at most; the others follow in fused order."
     )
     max_tokens: int = Field(
-        512, ge=32, le=32_768, description="For cross-encoder: of a question with its passage."
+        512, ge=32, le=32_768, description="For cross-encoder: of a question with its chunk."
     )
     cache_ttl: timedelta = Field(
         timedelta(hours=24),

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 MOST = 1_000_000_000
-"""Of whatever is counted: calls, tokens, bytes, passages. The database counts to twice that."""
+"""Of whatever is counted: calls, tokens, bytes, chunks. The database counts to twice that."""
 
 LONGEST_TIMEOUT = 86_400.0
 """Seconds."""
@@ -138,10 +138,10 @@ class GateLimits:
     max_dropped_share: Share = 0.3
     """A page that loses a greater share of its statements is not to be trusted: refused."""
     min_support_share: Share = 0.25
-    """A prose statement that shares fewer of its content words with the passages that it cites
+    """A prose statement that shares fewer of its content words with the chunks that it cites
     is about something else: dropped. Honest paraphrase shares half of them or more."""
     max_foreign_script_share: Share = 0.2
-    """A statement with a greater share of letters of a script that its passages do not use is
+    """A statement with a greater share of letters of a script that its chunks do not use is
     in another language: dropped."""
     min_share_of_previous: Share = 0.3
     """A page shorter than this share of the page that it replaces is refused, unless its sources

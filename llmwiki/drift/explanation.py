@@ -8,31 +8,31 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, GeneratorKind, StaleReason, Statement
-from llmwiki.store import drift, pages, passage_places, pins
+from llmwiki.store import chunk_places, drift, pages, pins
+from llmwiki.store.chunk_places import ChunkPlace
 from llmwiki.store.drift import EdgeDifference
 from llmwiki.store.pages import PageRow
-from llmwiki.store.passage_places import PassagePlace
 
 State = Literal["fresh", "stale", "pending", "pinned", "retired"]
 """``pending``: something moved after the last sweep, so the next one will flag the page.
 
-``pinned``: the page keeps its text, whatever differs, until the passages of its topic move.
+``pinned``: the page keeps its text, whatever differs, until the chunks of its topic move.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MovedPassage:
-    """A passage that differs, and what the page says on its authority."""
+class MovedChunk:
+    """A chunk that differs, and what the page says on its authority."""
 
     chunk_id: ChunkId
     reason: StaleReason
     document_path: str | None
-    """None for a passage that is gone."""
+    """None for a chunk that is gone."""
     breadcrumb: tuple[str, ...]
     since: datetime | None
     """When its document was last ingested."""
     now_on_page: str | None
-    """The page that a removed passage went to, where it still exists."""
+    """The page that a removed chunk went to, where it still exists."""
     statements: tuple[str, ...]
 
 
@@ -54,7 +54,7 @@ class Explanation:
     title_at_compile: str | None
     attempts: int
     last_error: str | None
-    passages: tuple[MovedPassage, ...]
+    chunks: tuple[MovedChunk, ...]
     pinned_at: datetime | None
     """When it was pinned, where the pin holds."""
 
@@ -92,7 +92,7 @@ def explain(
         title_at_compile=titles[1],
         attempts=page.attempts,
         last_error=page.last_error,
-        passages=_moved_passages(connection, page, differing) if compiled else (),
+        chunks=_moved_chunks(connection, page, differing) if compiled else (),
         pinned_at=page.pinned_at if pinned else None,
     )
 
@@ -113,19 +113,19 @@ def _state(page: PageRow, *, moved: bool, pinned: bool) -> State:
     return "pending" if moved else "fresh"
 
 
-def _moved_passages(
+def _moved_chunks(
     connection: Connection, page: PageRow, differing: Sequence[EdgeDifference]
-) -> tuple[MovedPassage, ...]:
-    lost = [passage.chunk_id for passage in differing if passage.reason == "removed"]
-    places = passage_places.find_places(connection, lost)
+) -> tuple[MovedChunk, ...]:
+    lost = [chunk.chunk_id for chunk in differing if chunk.reason == "removed"]
+    places = chunk_places.find_places(connection, lost)
     cited = [statement for _, _, statement in pages.statements_of(connection, page.id)]
-    return tuple(_moved(passage, places.get(passage.chunk_id), cited) for passage in differing)
+    return tuple(_moved(chunk, places.get(chunk.chunk_id), cited) for chunk in differing)
 
 
 def _moved(
-    difference: EdgeDifference, place: PassagePlace | None, cited: Sequence[Statement]
-) -> MovedPassage:
-    return MovedPassage(
+    difference: EdgeDifference, place: ChunkPlace | None, cited: Sequence[Statement]
+) -> MovedChunk:
+    return MovedChunk(
         chunk_id=difference.chunk_id,
         reason=difference.reason,
         document_path=place.document_path if place else difference.document_path,

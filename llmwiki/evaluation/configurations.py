@@ -31,7 +31,7 @@ class Configuration:
     rerank: RerankSettings = field(default_factory=RerankSettings)
     wiki: WikiUse = "gate"
     diversity: float | None = None
-    """Where set, the passages are chosen by maximal marginal relevance, with this weight of
+    """Where set, the chunks are chosen by maximal marginal relevance, with this weight of
     relevance against novelty: a baseline to compare with."""
 
 

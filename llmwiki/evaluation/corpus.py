@@ -55,7 +55,7 @@ def load_corpus(
 ) -> LoadedCorpus:
     """Bring the collection of the dataset's name to the state of its corpus.
 
-    A collection of more than ``exact_below`` passages gets an index of its vectors. Raises what
+    A collection of more than ``exact_below`` chunks gets an index of its vectors. Raises what
     ``ingest_folder`` raises, but not ShrinkRefusedError: the collection is ours.
     """
     paths = {document_path(document.id): document for document in dataset.documents}

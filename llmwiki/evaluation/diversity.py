@@ -1,8 +1,8 @@
 """Maximal marginal relevance: the usual way to a varied context, as a baseline to compare with.
 
 Carbonell and Goldstein, "The use of MMR, diversity-based reranking for reordering documents and
-producing summaries", SIGIR 1998: the next passage is the one of the greatest relevance less its
-likeness to the passages that were chosen before it.
+producing summaries", SIGIR 1998: the next chunk is the one of the greatest relevance less its
+likeness to the chunks that were chosen before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,33 +11,33 @@ import numpy as np
 import numpy.typing as npt
 
 from llmwiki.domain import ChunkId
-from llmwiki.evaluation.retrieved import RankedPassage
+from llmwiki.evaluation.retrieved import RankedChunk
 
 Vector = npt.NDArray[np.float32]
 
 
 def choose_diverse(
-    passages: Sequence[RankedPassage],
+    chunks: Sequence[RankedChunk],
     vectors: Mapping[ChunkId, Vector],
     relevance_weight: float,
     limit: int,
-) -> tuple[RankedPassage, ...]:
-    """Return so many of the passages, in the order in which they are chosen.
+) -> tuple[RankedChunk, ...]:
+    """Return so many of the chunks, in the order in which they are chosen.
 
     Relevance is the score brought to the range from 0 to 1, likeness the cosine of vectors of
-    unit length; a passage without a vector is like no other. Ties go to the better rank.
+    unit length; a chunk without a vector is like no other. Ties go to the better rank.
     """
-    relevance = _scaled([passage.score for passage in passages])
-    likeness = np.zeros(len(passages))
-    waiting = list(range(len(passages)))
+    relevance = _scaled([chunk.score for chunk in chunks])
+    likeness = np.zeros(len(chunks))
+    waiting = list(range(len(chunks)))
     chosen: list[int] = []
     while waiting and len(chosen) < limit:
         gains = relevance_weight * relevance - (1 - relevance_weight) * likeness
         best = max(waiting, key=lambda place: (gains[place], -place))
         waiting.remove(best)
         chosen.append(best)
-        likeness = np.maximum(likeness, _likeness(passages, vectors, best))
-    return tuple(passages[place] for place in chosen)
+        likeness = np.maximum(likeness, _likeness(chunks, vectors, best))
+    return tuple(chunks[place] for place in chosen)
 
 
 def _scaled(scores: Sequence[float]) -> npt.NDArray[np.float64]:
@@ -47,14 +47,14 @@ def _scaled(scores: Sequence[float]) -> npt.NDArray[np.float64]:
 
 
 def _likeness(
-    passages: Sequence[RankedPassage], vectors: Mapping[ChunkId, Vector], chosen: int
+    chunks: Sequence[RankedChunk], vectors: Mapping[ChunkId, Vector], chosen: int
 ) -> npt.NDArray[np.float64]:
-    vector = vectors.get(passages[chosen].chunk_id)
+    vector = vectors.get(chunks[chosen].chunk_id)
     return np.array(
         [
             0.0
-            if vector is None or (other := vectors.get(passage.chunk_id)) is None
+            if vector is None or (other := vectors.get(chunk.chunk_id)) is None
             else float(vector @ other)
-            for passage in passages
+            for chunk in chunks
         ]
     )

@@ -55,7 +55,7 @@ class Evaluation:
     created_at: datetime
     embedder: EmbedderIdentity
     depth: int
-    """Passages of the deep ranking."""
+    """Chunks of the deep ranking."""
     configurations: tuple[Configuration, ...]
     tasks: tuple[Task, ...]
     runs: tuple[Run, ...]

@@ -40,7 +40,7 @@ SMALLEST_SET = 2
 
 
 def needs_of(names: Collection[str], depth: int) -> Needs:
-    """Return what has to be asked for these measures, with so many passages in a deep ranking."""
+    """Return what has to be asked for these measures, with so many chunks in a deep ranking."""
     return Needs(
         contexts=tuple(
             size

@@ -107,7 +107,7 @@ def _answer_facts(answer: Answer) -> dict[str, Any]:
             size: {"ranking": list(contents.ranking), "added": list(contents.added)}
             for size, contents in sorted(answer.contexts.items())
         },
-        "passages": [asdict(passage) for passage in answer.retrieved.passages],
+        "chunks": [asdict(chunk) for chunk in answer.retrieved.chunks],
         "automatic_families": list(answer.retrieved.automatic_families),
         "witnesses": [asdict(witness) for witness in answer.retrieved.witnesses],
         "usage": asdict(answer.retrieved.usage),

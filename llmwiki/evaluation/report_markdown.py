@@ -31,8 +31,8 @@ def report_markdown(evaluation: Evaluation) -> str:
 def _heading(evaluation: Evaluation) -> str:
     return (
         f"# Evaluation\n\n{evaluation.created_at:%Y-%m-%d %H:%M} UTC, embedder "
-        f"{evaluation.embedder.name}, rankings of {evaluation.depth} passages. A document stands "
-        "where its best passage does."
+        f"{evaluation.embedder.name}, rankings of {evaluation.depth} chunks. A document stands "
+        "where its best chunk does."
     )
 
 

@@ -8,8 +8,8 @@ from llmwiki.domain import ChunkId, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankedPassage:
-    """A passage at its place in the final order."""
+class RankedChunk:
+    """A chunk at its place in the final order."""
 
     chunk_id: ChunkId
     document_path: str
@@ -18,7 +18,7 @@ class RankedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """A passage of a family whose plan asks for an authority, reserved for it or found anyway."""
+    """A chunk of a family whose plan asks for an authority, reserved for it or found anyway."""
 
     family: str
     authority_met: bool
@@ -29,7 +29,7 @@ class Witness:
 class Retrieved:
     """The outcome of one question."""
 
-    passages: tuple[RankedPassage, ...]
+    chunks: tuple[RankedChunk, ...]
     """The final order, after reranking and reservation."""
     documents: frozenset[str]
     """Paths of all documents in the context, those that pages of the wiki added among them."""
@@ -43,8 +43,8 @@ class Retrieved:
 
 
 class Retriever(Protocol):
-    """Answers a question with at most so many passages."""
+    """Answers a question with at most so many chunks."""
 
     def __call__(self, question: str, *, limit: int) -> Retrieved:
-        """Return the best passages; what cannot be asked comes back with its problem."""
+        """Return the best chunks; what cannot be asked comes back with its problem."""
         ...

@@ -7,15 +7,15 @@ from llmwiki.domain import Collection, EmbedderIdentity
 from llmwiki.errors import UsageError
 from llmwiki.evaluation.configurations import Configuration
 from llmwiki.evaluation.diversity import choose_diverse
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved, Witness
+from llmwiki.evaluation.retrieved import RankedChunk, Retrieved, Witness
 from llmwiki.evaluation.running import CONTEXT_SIZES, DEPTH
 from llmwiki.ports import Embedder, Vectors
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.evidence.authority import has_authority
 from llmwiki.retrieval.evidence.details import FamiliesDetail
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary
 from llmwiki.retrieval.evidence.plans import evidence_plan
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from llmwiki.store.vectors import read_vectors
 
@@ -59,12 +59,12 @@ class ProductRetriever:
     """By which witnesses are judged, whether or not the configuration uses them."""
 
     def __call__(self, question: str, *, limit: int) -> Retrieved:
-        """Return the best passages; a question that cannot be asked comes with its problem."""
+        """Return the best chunks; a question that cannot be asked comes with its problem."""
         diversity = self.configuration.diversity
         try:
             context = self._retrieve(question, limit if diversity is None else max(limit, DEPTH))
         except UsageError as error:
-            return Retrieved(passages=(), documents=frozenset(), problem=str(error))
+            return Retrieved(chunks=(), documents=frozenset(), problem=str(error))
         found = _retrieved(context, self.plans)
         return found if diversity is None else self._diverse(found, diversity, limit)
 
@@ -83,11 +83,11 @@ class ProductRetriever:
 
     def _diverse(self, found: Retrieved, relevance_weight: float, limit: int) -> Retrieved:
         with self.parts.engine.connect() as connection:
-            ids = [passage.chunk_id for passage in found.passages]
+            ids = [chunk.chunk_id for chunk in found.chunks]
             vectors = read_vectors(connection, self.collection, ids)
-        chosen = choose_diverse(found.passages, vectors, relevance_weight, limit)
-        documents = frozenset(passage.document_path for passage in chosen)
-        return replace(found, passages=chosen, documents=documents)
+        chosen = choose_diverse(found.chunks, vectors, relevance_weight, limit)
+        documents = frozenset(chunk.document_path for chunk in chosen)
+        return replace(found, chunks=chosen, documents=documents)
 
 
 def _automatic_families(context: Context) -> tuple[str, ...]:
@@ -101,34 +101,34 @@ def _automatic_families(context: Context) -> tuple[str, ...]:
 
 
 def _witnesses(context: Context, plans: PlanLibrary) -> tuple[Witness, ...]:
-    """Judge the passages of the families that plans ask for, whether families are on or off."""
+    """Judge the chunks of the families that plans ask for, whether families are on or off."""
     return tuple(
         Witness(
             family=family.name,
             authority_met=has_authority(
-                candidate.passage.authority_tier, family.authority, plans.tiers
+                candidate.chunk.authority_tier, family.authority, plans.tiers
             ),
         )
         for family in evidence_plan(context.question, plans.plans)
         if family.authority is not None
         for candidate in context.ranking
-        if family.is_member(candidate.passage)
+        if family.is_member(candidate.chunk)
     )
 
 
 def _retrieved(context: Context, plans: PlanLibrary) -> Retrieved:
     ranking = tuple(
-        RankedPassage(
+        RankedChunk(
             chunk_id=candidate.id,
-            document_path=candidate.passage.document_path,
+            document_path=candidate.chunk.document_path,
             score=candidate.score,
         )
         for candidate in context.ranking
     )
-    shown = (passage for block in context.blocks for passage in block.passages)
+    shown = (chunk for block in context.blocks for chunk in block.chunks)
     return Retrieved(
-        passages=ranking,
-        documents=frozenset(passage.document_path for passage in shown),
+        chunks=ranking,
+        documents=frozenset(chunk.document_path for chunk in shown),
         automatic_families=_automatic_families(context),
         witnesses=_witnesses(context, plans),
         usage=context.usage,

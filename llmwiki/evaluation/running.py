@@ -1,7 +1,7 @@
-"""Asks the questions of a dataset, and turns passages into documents.
+"""Asks the questions of a dataset, and turns chunks into documents.
 
 Each question is asked once for every size of context that is needed, because what is reserved
-for families depends on how many passages there are: four of ten are not the four of a context of
+for families depends on how many chunks there are: four of ten are not the four of a context of
 four. The first time is the one whose time, calls and tokens are reported, since what a model
 answered may be kept for the others.
 """
@@ -10,33 +10,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from llmwiki.evaluation.dataset import Dataset
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved, Retriever
+from llmwiki.evaluation.retrieved import RankedChunk, Retrieved, Retriever
 from llmwiki.ports import Clock
 
 CONTEXT_SIZES = (10, 4)
-"""Passages of the contexts whose completeness is measured; the first is the one that is timed."""
+"""Chunks of the contexts whose completeness is measured; the first is the one that is timed."""
 
 DEPTH = 50
-"""Passages of the ranking, so that ten documents are among them though each has several."""
+"""Chunks of the ranking, so that ten documents are among them though each has several."""
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedDocument:
-    """A document at the place of its best passage."""
+    """A document at the place of its best chunk."""
 
     id: str
     score: float
-    """Of its best passage."""
+    """Of its best chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The documents of a context of so many passages."""
+    """The documents of a context of so many chunks."""
 
     ranking: tuple[str, ...]
-    """By their best passages in the final order."""
+    """By their best chunks in the final order."""
     added: tuple[str, ...]
     """Those that only the pages of the wiki brought, by id."""
 
@@ -48,7 +48,7 @@ class Answer:
     ranking: tuple[RankedDocument, ...]
     """All documents of the deep ranking, or of the timed one without it; the best first."""
     contexts: Mapping[int, Contents]
-    """By the number of passages."""
+    """By the number of chunks."""
     retrieved: Retrieved
     """Of the context that was timed."""
     milliseconds: float
@@ -69,9 +69,9 @@ class Needs:
     """What is asked for beside the context that is timed."""
 
     contexts: tuple[int, ...] = CONTEXT_SIZES[1:]
-    """By the number of passages."""
+    """By the number of chunks."""
     depth: int | None = DEPTH
-    """Passages of the deep ranking; None where there is to be none."""
+    """Chunks of the deep ranking; None where there is to be none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def _ask(question: str, trial: Trial, clock: Clock, needs: Needs) -> Answer:
     }
     deep = timed if needs.depth is None else trial.retriever(question, limit=needs.depth)
     return Answer(
-        ranking=rank_documents(deep.passages, trial.ids),
+        ranking=rank_documents(deep.chunks, trial.ids),
         contexts={size: _contents(found, trial.ids) for size, found in contexts.items()},
         retrieved=timed,
         milliseconds=milliseconds,
@@ -117,21 +117,21 @@ def _ask(question: str, trial: Trial, clock: Clock, needs: Needs) -> Answer:
 
 
 def _contents(retrieved: Retrieved, ids: Mapping[str, str]) -> Contents:
-    ranking = tuple(document.id for document in rank_documents(retrieved.passages, ids))
+    ranking = tuple(document.id for document in rank_documents(retrieved.chunks, ids))
     context = {ids.get(path, path) for path in retrieved.documents}
     return Contents(ranking=ranking, added=tuple(sorted(context.difference(ranking))))
 
 
 def rank_documents(
-    passages: Sequence[RankedPassage], ids: Mapping[str, str]
+    chunks: Sequence[RankedChunk], ids: Mapping[str, str]
 ) -> tuple[RankedDocument, ...]:
-    """Return the documents in the order of their best passages.
+    """Return the documents in the order of their best chunks.
 
     A document that the dataset does not know keeps its path: it takes its place, unjudged.
     """
     ranked: dict[str, RankedDocument] = {}
-    for passage in passages:
-        document_id = ids.get(passage.document_path, passage.document_path)
+    for chunk in chunks:
+        document_id = ids.get(chunk.document_path, chunk.document_path)
         if document_id not in ranked:
-            ranked[document_id] = RankedDocument(id=document_id, score=passage.score)
+            ranked[document_id] = RankedDocument(id=document_id, score=chunk.score)
     return tuple(ranked.values())

@@ -26,7 +26,7 @@ NO_PLANS = "plans=/nonexistent"
 
 PLAIN = (
     "titles.in_question=0",
-    "titles.in_best_passage=0",
+    "titles.in_best_chunk=0",
     "feedback.weight=0",
     "automatic_families=false",
     NO_PLANS,
@@ -78,4 +78,4 @@ TABLES: Mapping[str, Table] = {
     ),
 }
 """What `llmwiki evaluate --table` offers: fusions; the pipeline without one part at a time; ways to
-a complete context; the wiki beside the passages."""
+a complete context; the wiki beside the chunks."""

@@ -24,7 +24,7 @@ def apply_document(
 def _apply_plan(
     connection: Connection, collection: Collection, document_id: DocumentId, plan: ChunkPlan
 ) -> None:
-    # Removed sections take their passages with them, so passages that moved on to another
+    # Removed sections take their chunks with them, so chunks that moved on to another
     # section get their new parent before anything is deleted.
     new_sections = [section for section in plan.sections if section.stored is None]
     section_ids = iter(
@@ -43,11 +43,11 @@ def _apply_plan(
         else:
             parent_id = section.stored.id
             existing.append((section.stored, None, section.values))
-        for passage in section.passages:
-            if passage.stored is None:
-                insertions.append((parent_id, passage.values))
+        for chunk in section.chunks:
+            if chunk.stored is None:
+                insertions.append((parent_id, chunk.values))
             else:
-                existing.append((passage.stored, parent_id, passage.values))
+                existing.append((chunk.stored, parent_id, chunk.values))
     _update_existing(connection, collection, existing)
     chunks.insert_chunks(connection, collection, document_id, insertions)
     chunks.delete_chunks(connection, plan.removed)

@@ -1,6 +1,6 @@
 """Measures, after an ingest, what scores mean in the collection. No judged question is needed.
 
-Costs the embedding of fifty questions and of one sentence for each of 200 passages, once, and
+Costs the embedding of fifty questions and of one sentence for each of 200 chunks, once, and
 again only when the corpus has grown or shrunk by a third, or is embedded anew.
 """
 
@@ -18,10 +18,10 @@ from llmwiki.ingest.foreign_questions import FOREIGN_QUESTIONS
 from llmwiki.ports import Embedder, Vectors
 from llmwiki.store.calibrations import (
     Calibration,
-    SampledPassage,
+    SampledChunk,
     closeness,
     read_calibration,
-    sample_passages,
+    sample_chunks,
     write_calibration,
 )
 from llmwiki.store.vectors import read_vectors
@@ -49,16 +49,16 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
     ingest that they belong to is whole without them.
     """
     with engine.connect() as connection:
-        passages = read_extents(connection, [collection])[collection.id].passages
+        chunks = read_extents(connection, [collection])[collection.id].chunks
         known = read_calibration(connection, collection)
-        if not passages or (known is not None and _still_holds(known, passages)):
+        if not chunks or (known is not None and _still_holds(known, chunks)):
             return False
-        sample = sample_passages(connection, collection, limit=SAMPLE)
+        sample = sample_chunks(connection, collection, limit=SAMPLE)
         vectors = read_vectors(connection, collection, [each.id for each in sample])
         if not vectors:
             return False
         sentences = {each.id: first_sentence(each.text) for each in sample if each.id in vectors}
-        overlaps = _random_overlaps(connection, collection, sample, sentences, passages)
+        overlaps = _random_overlaps(connection, collection, sample, sentences, chunks)
     try:
         foreign = embedder.embed(FOREIGN_QUESTIONS)
         own = embedder.embed(list(sentences.values()))
@@ -66,7 +66,7 @@ def calibrate(engine: Engine, embedder: Embedder, collection: Collection) -> boo
         log.warning("ingest.calibration.failed", collection=collection.name, error=str(error))
         return False
     matrix = np.stack([vectors[chunk_id] for chunk_id in sentences])
-    calibration = _figures(collection, passages, matrix, own, foreign, overlaps)
+    calibration = _figures(collection, chunks, matrix, own, foreign, overlaps)
     with engine.connect() as connection:
         write_calibration(connection, collection, calibration)
         connection.commit()
@@ -83,13 +83,13 @@ def first_sentence(text: str) -> str:
     return " ".join(text.split()[:SENTENCE_WORDS])
 
 
-def _still_holds(known: Calibration, passages: int) -> bool:
-    return known.passages / GROWTH < passages < known.passages * GROWTH
+def _still_holds(known: Calibration, chunks: int) -> bool:
+    return known.chunks / GROWTH < chunks < known.chunks * GROWTH
 
 
 def _figures(
     collection: Collection,
-    passages: int,
+    chunks: int,
     matrix: Vectors,
     own: Vectors,
     foreign: Vectors,
@@ -98,7 +98,7 @@ def _figures(
     common, rare = _percentiles(overlaps)
     return Calibration(
         embedder=collection.embedder.name,
-        passages=passages,
+        chunks=chunks,
         foreign_cosine=round(float((foreign @ matrix.T).mean()), 4),
         own_closeness=round(_own_closeness(matrix, own, foreign), 4),
         common_overlap=round(common, 4),
@@ -106,26 +106,26 @@ def _figures(
     )
 
 
-def _own_closeness(passages: Vectors, sentences: Vectors, foreign: Vectors) -> float:
-    zero = float((foreign @ passages.T).mean())
-    cosines = (passages * sentences).sum(axis=1)
+def _own_closeness(chunks: Vectors, sentences: Vectors, foreign: Vectors) -> float:
+    zero = float((foreign @ chunks.T).mean())
+    cosines = (chunks * sentences).sum(axis=1)
     return median(closeness(float(cosine), zero) for cosine in cosines)
 
 
 def _random_overlaps(
     connection: Connection,
     collection: Collection,
-    sample: Sequence[SampledPassage],
+    sample: Sequence[SampledChunk],
     sentences: Mapping[ChunkId, str],
-    passages: int,
+    chunks: int,
 ) -> list[float]:
-    """Return how much of each sentence's words passages of other documents hold."""
+    """Return how much of each sentence's words chunks of other documents hold."""
     overlaps: list[float] = []
     asked = sentence_terms(connection, collection, list(sentences.values()))
     terms = dict(zip(sentences, asked, strict=True))
     for place, each in enumerate(sample):
         weights = {
-            lexeme: rarity(passages, frequency)
+            lexeme: rarity(chunks, frequency)
             for lexeme, frequency in terms.get(each.id, {}).items()
         }
         rest = (*sample[place + 1 :], *sample[:place])

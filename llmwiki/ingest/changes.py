@@ -1,7 +1,7 @@
 """Decides, purely, which chunks of a document stay, change, come and go.
 
 A chunk that says what it said keeps its row, and so its id, its embedding and the citations of
-pages. A section is recognised by its headings, a passage by its content; a passage whose content
+pages. A section is recognised by its headings, a chunk by its content; a chunk whose content
 is new takes the row of one that disappeared from the same section, so that the edit shows as a
 change of that chunk and not as a removal and an addition.
 """
@@ -16,15 +16,15 @@ from llmwiki.store.chunks import ChunkValues, StoredChunk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionValues:
-    """A section as it shall be stored, with its passages in reading order."""
+    """A section as it shall be stored, with its chunks in reading order."""
 
     values: ChunkValues
-    passages: tuple[ChunkValues, ...]
+    chunks: tuple[ChunkValues, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassagePlan:
-    """A passage as it shall be stored, and the row that it takes over, if any."""
+class PlannedChunk:
+    """A chunk as it shall be stored, and the row that it takes over, if any."""
 
     values: ChunkValues
     stored: StoredChunk | None
@@ -32,11 +32,11 @@ class PassagePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionPlan:
-    """A section as it shall be stored, the row that it takes over, and its passages."""
+    """A section as it shall be stored, the row that it takes over, and its chunks."""
 
     values: ChunkValues
     stored: StoredChunk | None
-    passages: tuple[PassagePlan, ...]
+    chunks: tuple[PlannedChunk, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +70,21 @@ class _Pool:
 def plan_changes(stored: Sequence[StoredChunk], target: Sequence[SectionValues]) -> ChunkPlan:
     """Match the stored chunks of a document with those that it shall have."""
     stored_sections = [chunk for chunk in stored if chunk.parent_id is None]
-    stored_passages = [chunk for chunk in stored if chunk.parent_id is not None]
+    stored_chunks = [chunk for chunk in stored if chunk.parent_id is not None]
     sections = _match_sections(stored_sections, target)
-    passages = _match_passages(stored_passages, target, sections)
+    chunks = _match_chunks(stored_chunks, target, sections)
     plans = tuple(
         SectionPlan(
             values=section.values,
             stored=sections[index],
-            passages=tuple(
-                PassagePlan(values=values, stored=passages[index, place])
-                for place, values in enumerate(section.passages)
+            chunks=tuple(
+                PlannedChunk(values=values, stored=chunks[index, place])
+                for place, values in enumerate(section.chunks)
             ),
         )
         for index, section in enumerate(target)
     )
-    kept = {chunk.id for chunk in (*sections, *passages.values()) if chunk is not None}
+    kept = {chunk.id for chunk in (*sections, *chunks.values()) if chunk is not None}
     return ChunkPlan(
         sections=plans, removed=tuple(chunk.id for chunk in stored if chunk.id not in kept)
     )
@@ -117,7 +117,7 @@ def _section_keys(section: StoredChunk | ChunkValues) -> tuple[object, ...]:
     )
 
 
-def _match_passages(
+def _match_chunks(
     stored: Iterable[StoredChunk],
     target: Sequence[SectionValues],
     sections: Sequence[StoredChunk | None],
@@ -131,7 +131,7 @@ def _match_passages(
     places = [
         (index, place, values.content_hash, section.id if section else None)
         for index, section in enumerate(sections)
-        for place, values in enumerate(target[index].passages)
+        for place, values in enumerate(target[index].chunks)
     ]
     found: dict[tuple[int, int], StoredChunk | None] = {}
     for index, place, content, parent in places:

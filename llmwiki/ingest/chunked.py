@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Chunk:
     """A child chunk: the unit of retrieval and of citation."""
 
     text: str
@@ -21,4 +21,4 @@ class ChunkedSection:
     text: str
     content_hash: str
     token_count: int
-    passages: tuple[Passage, ...]
+    chunks: tuple[Chunk, ...]

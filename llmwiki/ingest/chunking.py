@@ -1,22 +1,22 @@
-"""Cuts a parsed document into parent chunks (its sections) and child chunks (passages).
+"""Cuts a parsed document into parent chunks (its sections) and child chunks.
 
 Every decision rests on token counts and punctuation. A letter changed inside of a word changes
-neither, so that it changes the one passage that holds it.
+neither, so that it changes the one chunk that holds it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from llmwiki.ingest.chunked import ChunkedSection, Passage
+from llmwiki.ingest.chunked import Chunk, ChunkedSection
 from llmwiki.ingest.cutting import TOLERANCE, cut_block
 from llmwiki.parsing.parsed import Block, ParsedDocument, Section
-from llmwiki.text.hashing import passage_hash
+from llmwiki.text.hashing import chunk_hash
 from llmwiki.text.tokens import count_tokens
 
 _SHORT_SHARE = 3
 """A block that introduces what follows has at most one part in so many of the target."""
 _TINY_SHARE = 5
-"""A last passage with less than one part in so many of the target joins the one before."""
+"""A last chunk with less than one part in so many of the target joins the one before."""
 _JOINED_TOLERANCE = 1.25
 
 _JOINT = "\n\n"
@@ -34,12 +34,12 @@ class _Group:
 
 
 def chunk_document(document: ParsedDocument, *, target_tokens: int) -> tuple[ChunkedSection, ...]:
-    """Return the sections that have text, each with its passages of about the target.
+    """Return the sections that have text, each with its chunks of about the target.
 
     A document of headings alone yields one section that lists them.
     """
     if target_tokens < 1:
-        raise ValueError("a passage needs a target of at least one token")
+        raise ValueError("a chunk needs a target of at least one token")
     sections = [section for section in document.sections if section.blocks]
     if not sections and document.sections:
         sections = [_list_headings(document)]
@@ -60,15 +60,15 @@ def _chunk_section(title: str, section: Section, target: int) -> ChunkedSection:
     return ChunkedSection(
         path=section.path,
         text=text,
-        content_hash=passage_hash(heading, text),
+        content_hash=chunk_hash(heading, text),
         token_count=count_tokens(text),
-        passages=tuple(_passage(heading, group) for group in groups),
+        chunks=tuple(_chunk(heading, group) for group in groups),
     )
 
 
-def _passage(heading: str, group: _Group) -> Passage:
+def _chunk(heading: str, group: _Group) -> Chunk:
     text = _JOINT.join(group.pieces)
-    return Passage(text=text, content_hash=passage_hash(heading, text), token_count=group.tokens)
+    return Chunk(text=text, content_hash=chunk_hash(heading, text), token_count=group.tokens)
 
 
 def _groups(blocks: Sequence[Block], target: int) -> Iterator[_Group]:

@@ -1,4 +1,4 @@
-"""Cuts a block that exceeds a passage, at the best places it has. Nothing is ever dropped."""
+"""Cuts a block that exceeds a chunk, at the best places it has. Nothing is ever dropped."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def _cut_prose(text: str, target: int) -> list[str]:
 
 
 def _cut_lines(lines: list[str], target: int) -> list[str]:
-    """Pack whole lines, and cut those that exceed a passage by themselves."""
+    """Pack whole lines, and cut those that exceed a chunk by themselves."""
     parts = (
         [line] if count_tokens(line) <= target else _cut_prose(line, target) or [line]
         for line in lines
@@ -62,7 +62,7 @@ def _cut_code(text: str, target: int) -> list[str]:
 
 def _cut_table(block: Block, target: int) -> list[str]:
     header_tokens = count_tokens(block.header)
-    # A header that fills half of a passage is stated once: repeated, it would crowd out rows.
+    # A header that fills half of a chunk is stated once: repeated, it would crowd out rows.
     if not block.header or header_tokens > target / 2:
         return _cut_lines(block.text.split("\n"), target)
     rows = block.text.removeprefix(block.header).removeprefix("\n").split("\n")

@@ -52,4 +52,4 @@ FOREIGN_QUESTIONS = (
     "What soothes an insect bite?",
     "When was the Brooklyn Bridge opened?",
 )
-"""Their mean similarity with the passages of a corpus is the zero of its vector space."""
+"""Their mean similarity with the chunks of a corpus is the zero of its vector space."""

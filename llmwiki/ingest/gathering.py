@@ -53,8 +53,8 @@ def gather(
         found,
         present,
         stored,
-        lambda ids: _stored_passages(engine, ids),
-        lambda path: _passages(files[path], settings),
+        lambda ids: _stored_chunks(engine, ids),
+        lambda path: _chunks(files[path], settings),
     )
     plan = plan_ingest(found, present, stored, moves)
     if not allow_shrink:
@@ -98,23 +98,21 @@ def _fingerprints(
             yield file.path, fingerprint(file.path, data, settings)
 
 
-def _stored_passages(
+def _stored_chunks(
     engine: Engine, document_ids: list[DocumentId]
 ) -> Mapping[DocumentId, Counter[str]]:
-    passages: dict[DocumentId, Counter[str]] = defaultdict(Counter)
+    chunks: dict[DocumentId, Counter[str]] = defaultdict(Counter)
     with engine.connect() as connection:
-        for document_id, hash_ in documents.passage_hashes(connection, document_ids):
-            passages[document_id][hash_] += 1
-    return passages
+        for document_id, hash_ in documents.chunk_hashes(connection, document_ids):
+            chunks[document_id][hash_] += 1
+    return chunks
 
 
-def _passages(file: SourceFile, settings: IngestSettings) -> Counter[str]:
+def _chunks(file: SourceFile, settings: IngestSettings) -> Counter[str]:
     try:
         prepared = prepare(
             file.path, read_source(file, max_bytes=settings.max_file_bytes), settings
         )
     except DocumentError:
         return Counter()  # reported when the file's turn comes
-    return Counter(
-        passage.content_hash for section in prepared.sections for passage in section.passages
-    )
+    return Counter(chunk.content_hash for section in prepared.sections for chunk in section.chunks)

@@ -1,4 +1,4 @@
-"""Recognises, purely, files that were moved: by their passages, since a move often edits too."""
+"""Recognises, purely, files that were moved: by their chunks, since a move often edits too."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from llmwiki.domain import DocumentId
 
 LEAST_SHARED = 0.5
-"""Share of the larger file's passages that both must have to count as one document."""
+"""Share of the larger file's chunks that both must have to count as one document."""
 
 
 def match_moves(
@@ -14,7 +14,7 @@ def match_moves(
 ) -> dict[str, DocumentId]:
     """Return which new path continues which document that is gone.
 
-    Both mappings give the content hashes of passages with their number. The pairs with the
+    Both mappings give the content hashes of chunks with their number. The pairs with the
     greatest overlap come first; each file takes part in one pair at most.
     """
     moves = _identical(gone, new)
@@ -44,7 +44,7 @@ def match_moves(
 def _identical(
     gone: Mapping[DocumentId, Counter[str]], new: Mapping[str, Counter[str]]
 ) -> dict[str, DocumentId]:
-    """Pair files with just the same passages, in order: many alike cost no comparison of all."""
+    """Pair files with just the same chunks, in order: many alike cost no comparison of all."""
     waiting: dict[frozenset[tuple[str, int]], list[DocumentId]] = {}
     for document_id in sorted(gone, reverse=True):
         if gone[document_id]:

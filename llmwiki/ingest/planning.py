@@ -58,18 +58,18 @@ def find_moves(
     found: Mapping[str, str],
     present: frozenset[str],
     stored: Mapping[str, StoredDocument],
-    gone_passages: Callable[[list[DocumentId]], Mapping[DocumentId, Counter[str]]],
-    new_passages: Callable[[str], Counter[str]],
+    gone_chunks: Callable[[list[DocumentId]], Mapping[DocumentId, Counter[str]]],
+    new_chunks: Callable[[str], Counter[str]],
 ) -> dict[str, DocumentId]:
     """Return which new path continues which document that is gone.
 
-    The passages are asked for only where there are both files that came and files that went.
+    The chunks are asked for only where there are both files that came and files that went.
     """
     gone = [document.id for path, document in stored.items() if path not in present]
     new = [path for path in found if path not in stored]
     if not gone or not new:
         return {}
-    return match_moves(gone_passages(gone), {path: new_passages(path) for path in new})
+    return match_moves(gone_chunks(gone), {path: new_chunks(path) for path in new})
 
 
 def refuse_shrinking(plan: IngestPlan, stored_count: int, found_count: int) -> None:

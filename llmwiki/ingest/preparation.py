@@ -21,7 +21,7 @@ from llmwiki.text.identifiers import IDENTIFIERS_VERSION, find_identifiers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document ready to be stored, with the texts that its passages are embedded from."""
+    """A document ready to be stored, with the texts that its chunks are embedded from."""
 
     values: DocumentValues
     sections: tuple[SectionValues, ...]
@@ -29,10 +29,10 @@ class PreparedDocument:
     def texts_to_embed(self) -> dict[str, str]:
         """Return the text to embed by embedding hash."""
         return {
-            passage.embedding_hash: passage.search_text
+            chunk.embedding_hash: chunk.search_text
             for section in self.sections
-            for passage in section.passages
-            if passage.embedding_hash and passage.search_text
+            for chunk in section.chunks
+            if chunk.embedding_hash and chunk.search_text
         }
 
 
@@ -93,27 +93,27 @@ def _number(
             content_hash=section.content_hash,
             token_count=section.token_count,
         )
-        passages = []
-        for passage in section.passages:
+        chunks = []
+        for chunk in section.chunks:
             position += 1
-            to_embed = embedding_text(breadcrumb, passage.text)
-            passages.append(
+            to_embed = embedding_text(breadcrumb, chunk.text)
+            chunks.append(
                 ChunkValues(
                     position=position,
                     breadcrumb=breadcrumb,
-                    text=passage.text,
-                    content_hash=passage.content_hash,
-                    token_count=passage.token_count,
+                    text=chunk.text,
+                    content_hash=chunk.content_hash,
+                    token_count=chunk.token_count,
                     embedding_hash=content_hash(to_embed),
-                    identifiers=find_identifiers(passage.text),
+                    identifiers=find_identifiers(chunk.text),
                     search_text=to_embed,
                 )
             )
         position += 1
-        sections.append(SectionValues(values=parent, passages=tuple(passages)))
+        sections.append(SectionValues(values=parent, chunks=tuple(chunks)))
     return tuple(sections)
 
 
 def breadcrumb_of(title: str, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the headings above a passage, the document's title first and once."""
+    """Return the headings above a chunk, the document's title first and once."""
     return path if path[:1] == (title,) else (title, *path)

@@ -48,7 +48,7 @@ def reembed_collection(
     exact_below: int = EXACT_BELOW,
     progress: Progress = lambda _name, _done, _total: None,
 ) -> ReembedReport:
-    """Embed every passage and page that the embedder has not seen, then switch the collection.
+    """Embed every chunk and page that the embedder has not seen, then switch the collection.
 
     Raises ConfigurationError when the new vector space cannot be told from the old one, and
     what the embedder raises; the collection then still is what it was.
@@ -90,11 +90,11 @@ def _refuse_same_name(collection: Collection, identity: EmbedderIdentity) -> Non
 def _missing(
     connection: Connection, collection: Collection, identity: EmbedderIdentity
 ) -> dict[str, str]:
-    """Return a batch of texts by hash: passages first, then pages, then nothing."""
-    passages = embeddings.passages_without_vector(
+    """Return a batch of texts by hash: chunks first, then pages, then nothing."""
+    chunks = embeddings.chunks_without_vector(
         connection, collection, identity, limit=TEXTS_PER_BATCH
     )
     return dict(
-        passages
+        chunks
         or embeddings.pages_without_vector(connection, collection, identity, limit=TEXTS_PER_BATCH)
     )

@@ -19,13 +19,13 @@ from llmwiki.ingest.preparation import PreparedDocument, prepare
 from llmwiki.ingest.reading import read_source
 from llmwiki.ports import Embedder
 from llmwiki.store import collections, documents, embeddings
-from llmwiki.store.refusal_texts import told_by_database
+from llmwiki.store.database_errors import told_by_database
 from llmwiki.store.vector_indexes import refresh_vector_index
 
 log = structlog.get_logger()
 
-PASSAGES_PER_BATCH = 256
-"""Passages gathered before they are embedded: bounds memory and fills a service's batches."""
+CHUNKS_PER_BATCH = 256
+"""Chunks gathered before they are embedded: bounds memory and fills a service's batches."""
 
 WRITES_WORTH_ANALYSING = 50
 """After so many documents the planner gets fresh statistics at once: queries that follow right
@@ -118,7 +118,7 @@ def ingest_folder(  # noqa: PLR0913 - one door, and each argument is a different
 ) -> tuple[Collection, IngestReport]:
     """Bring a collection to the state of the folders, and nothing else.
 
-    A collection of more than ``exact_below`` passages gets an index of its vectors.
+    A collection of more than ``exact_below`` chunks gets an index of its vectors.
     A file that cannot be read is reported and its document kept as it was. Raises UsageError for
     roots that cannot be, ShrinkRefusedError before anything is written, ConfigurationError when
     the collection belongs to another embedder, ProviderError when embedding fails for good: what
@@ -190,13 +190,13 @@ def _prepare_all(
 
 def _batches(prepared: Iterator[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
     batch: list[PreparedDocument] = []
-    passages = 0
+    chunks = 0
     for document in prepared:
         batch.append(document)
-        passages += sum(len(section.passages) for section in document.sections)
-        if passages >= PASSAGES_PER_BATCH:
+        chunks += sum(len(section.chunks) for section in document.sections)
+        if chunks >= CHUNKS_PER_BATCH:
             yield batch
-            batch, passages = [], 0
+            batch, chunks = [], 0
     if batch:
         yield batch
 

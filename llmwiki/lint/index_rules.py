@@ -8,7 +8,7 @@ from llmwiki.lint.wiki import Wiki
 from llmwiki.store.lint_facts import DocumentGaps
 
 
-@rule("missing-embedding", "error", "A compiled page or a passage has no vector.")
+@rule("missing-embedding", "error", "A compiled page or a chunk has no vector.")
 def missing_embedding(wiki: Wiki) -> Iterator[Violation]:
     """Find what a search by meaning misses; a vector of another embedder does not count."""
     for page in wiki.compiled():
@@ -16,7 +16,7 @@ def missing_embedding(wiki: Wiki) -> Iterator[Violation]:
             yield about(page, f"has no vector in the collection's space; {REEMBED}")
     for gap in wiki.document_gaps:
         if gap.without_vector:
-            yield _passages(gap, gap.without_vector, f"no vector; {REEMBED}")
+            yield _chunks(gap, gap.without_vector, f"no vector; {REEMBED}")
 
 
 @rule("wrong-sized-embedding", "error", "A vector has another dimension than its collection.")
@@ -29,10 +29,10 @@ def wrong_sized_embedding(wiki: Wiki) -> Iterator[Violation]:
             yield about(page, f"has {size}; {remedy}")
     for gap in wiki.document_gaps:
         if gap.wrong_sized_vector:
-            yield _passages(gap, gap.wrong_sized_vector, f"{size}; {remedy}")
+            yield _chunks(gap, gap.wrong_sized_vector, f"{size}; {remedy}")
 
 
-@rule("missing-search-vector", "error", "A compiled page or a passage has no lexemes.")
+@rule("missing-search-vector", "error", "A compiled page or a chunk has no lexemes.")
 def missing_search_vector(wiki: Wiki) -> Iterator[Violation]:
     """Find what a search by words misses; empty lexemes, of a text of stop words, are no fault."""
     for page in wiki.compiled():
@@ -42,9 +42,9 @@ def missing_search_vector(wiki: Wiki) -> Iterator[Violation]:
     for gap in wiki.document_gaps:
         if gap.without_search_vector:
             remedy = "remove the file, run `llmwiki ingest`, and bring it back"
-            yield _passages(gap, gap.without_search_vector, f"no lexemes; {remedy}")
+            yield _chunks(gap, gap.without_search_vector, f"no lexemes; {remedy}")
 
 
-def _passages(gap: DocumentGaps, count: int, lack: str) -> Violation:
-    # One finding a document: an embedder that was down leaves thousands of passages behind.
-    return Violation(message=f"{count} of {gap.passages} passages of `{gap.path}` have {lack}")
+def _chunks(gap: DocumentGaps, count: int, lack: str) -> Violation:
+    # One finding a document: an embedder that was down leaves thousands of chunks behind.
+    return Violation(message=f"{count} of {gap.chunks} chunks of `{gap.path}` have {lack}")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from llmwiki.domain import ChunkId
+from llmwiki.grounding.support import unsupported_details
 from llmwiki.lint.excerpts import excerpt
 from llmwiki.lint.remedies import DRAIN, SWEEP, recompile
 from llmwiki.lint.rule import Violation, about, rule
 from llmwiki.lint.wiki import Wiki
 from llmwiki.store.lint_texts import PageText, SourceState
-from llmwiki.text.support import unsupported_details
 
 _NAMED = 3
 """Details that a message names before it only counts the rest."""

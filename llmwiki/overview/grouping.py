@@ -19,7 +19,7 @@ make groups that the limit has to close."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """What is never divided: a small document, a section, or a passage."""
+    """What is never divided: a small document, a section, or a chunk."""
 
     name: str
     """What the element is recognised by: the same through edits of its text, and wherever its

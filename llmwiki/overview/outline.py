@@ -8,7 +8,7 @@ from llmwiki.domain import ChunkId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionOutline:
-    """A section with its passages; ``token_counts`` runs beside ``chunk_ids``."""
+    """A section with its chunks; ``token_counts`` runs beside ``chunk_ids``."""
 
     breadcrumb: tuple[str, ...]
     chunk_ids: tuple[ChunkId, ...]
@@ -17,7 +17,7 @@ class SectionOutline:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all passages."""
+        """Tokens of all chunks."""
         return sum(self.token_counts)
 
 
@@ -42,7 +42,7 @@ class DocumentOutline:
 
     @property
     def chunk_ids(self) -> tuple[ChunkId, ...]:
-        """Passages of all sections."""
+        """Chunks of all sections."""
         return tuple(chunk for section in self.sections for chunk in section.chunk_ids)
 
 

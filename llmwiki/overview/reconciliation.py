@@ -1,7 +1,7 @@
 """Recognises, purely, yesterday's topics in those that today's corpus suggests.
 
 A topic keeps its key, and with it the address of its page, as long as it can be recognised: by
-the passages that it shares with a suggestion. So neither an addition nor a move nor a rename
+the chunks that it shares with a suggestion. So neither an addition nor a move nor a rename
 changes the address of a page, although the suggested keys follow the paths.
 """
 
@@ -16,7 +16,7 @@ from llmwiki.overview.outline import ProposedTopic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopic:
-    """A topic in the database; a retired one owns no passages."""
+    """A topic in the database; a retired one owns no chunks."""
 
     id: TopicId
     key: str
@@ -43,8 +43,8 @@ def reconcile(
     """Match suggestions, and the hashes of what they would be compiled from, with known topics.
 
     First where the page of a live topic says just that already: then nothing need be compiled,
-    whatever became of files and keys. Next where the key is the same and passages are shared,
-    then by the number of shared passages. What is left may bring a retired topic back: one whose
+    whatever became of files and keys. Next where the key is the same and chunks are shared,
+    then by the number of shared chunks. What is left may bring a retired topic back: one whose
     page says just that, so that a revert costs nothing, else one of the same key.
     """
     by_id = {topic.id: topic for topic in known}
@@ -80,7 +80,7 @@ class _Matching:
 
 
 def _sharing(proposed: Sequence[ProposedTopic], known: Mapping[TopicId, KnownTopic]) -> list[Pair]:
-    """Return the pairs that share passages, the best first."""
+    """Return the pairs that share chunks, the best first."""
     owner = {chunk: topic.id for topic in known.values() for chunk in topic.chunk_ids}
     ranked = []
     for index, proposal in enumerate(proposed):
@@ -98,7 +98,7 @@ def _saying_the_same(
 ) -> list[Pair]:
     """Return the pairs where the page says what the suggestion says.
 
-    Those that share passages as well come first, so that topics of the same text are not mixed
+    Those that share chunks as well come first, so that topics of the same text are not mixed
     up, then namesakes.
     """
     by_content: dict[str | None, list[KnownTopic]] = defaultdict(list)

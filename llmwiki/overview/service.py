@@ -14,7 +14,7 @@ from llmwiki.overview.reconciliation import KnownTopic, Reconciliation, reconcil
 from llmwiki.overview.topics import propose_topics
 from llmwiki.ports import Embedder
 from llmwiki.store import anchors, contents, embeddings, topics
-from llmwiki.store.topics import PassageRow, TopicRow
+from llmwiki.store.topics import ChunkRow, TopicRow
 from llmwiki.text.hashing import bag_hash, content_hash
 
 SIBLINGS_EACH_SIDE = 3
@@ -39,7 +39,7 @@ def refresh_overview(
     Calls the embedder once at most, for the contents page, and only where that page changed.
     """
     with engine.connect() as connection:
-        outlines = list(_outlines(topics.passages(connection, collection)))
+        outlines = list(_outlines(topics.chunks(connection, collection)))
         proposed = propose_topics(outlines, settings)
         known = topics.all_topics(connection, collection)
         hashes = _source_hashes(outlines, proposed)
@@ -79,25 +79,25 @@ def _save_contents(
     return to_embed, changed
 
 
-def _outlines(rows: Iterable[PassageRow]) -> Iterator[DocumentOutline]:
+def _outlines(rows: Iterable[ChunkRow]) -> Iterator[DocumentOutline]:
     for (path, title), document in groupby(
         rows, key=lambda row: (row.document_path, row.document_title)
     ):
         sections = [
-            _section(breadcrumb, list(passages))
-            for (_, breadcrumb), passages in groupby(
+            _section(breadcrumb, list(chunks))
+            for (_, breadcrumb), chunks in groupby(
                 document, key=lambda row: (row.section_position, row.breadcrumb)
             )
         ]
         yield DocumentOutline(path=path, title=title, sections=tuple(sections))
 
 
-def _section(breadcrumb: tuple[str, ...], passages: Sequence[PassageRow]) -> SectionOutline:
+def _section(breadcrumb: tuple[str, ...], chunks: Sequence[ChunkRow]) -> SectionOutline:
     return SectionOutline(
         breadcrumb=breadcrumb,
-        chunk_ids=tuple(passage.chunk_id for passage in passages),
-        content_hashes=tuple(passage.content_hash for passage in passages),
-        token_counts=tuple(passage.token_count for passage in passages),
+        chunk_ids=tuple(chunk.chunk_id for chunk in chunks),
+        content_hashes=tuple(chunk.content_hash for chunk in chunks),
+        token_counts=tuple(chunk.token_count for chunk in chunks),
     )
 
 

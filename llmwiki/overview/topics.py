@@ -1,7 +1,7 @@
 """Derives, purely, the topics that a corpus suggests.
 
 A document of ordinary size is a topic. Small ones share a topic with their neighbours in the
-folder; large ones are divided by their headings, and where those do not help, by passages.
+folder; large ones are divided by their headings, and where those do not help, by chunks.
 """
 
 from collections import defaultdict
@@ -126,7 +126,7 @@ def _subtree(
             yield from _subtree(document, part, depth + 1, limit)
         else:
             for section in part:
-                yield from _passage_elements(section)
+                yield from _chunk_elements(section)
         start = end
 
 
@@ -139,8 +139,8 @@ def _section_element(heading: tuple[str, ...], part: Sequence[SectionOutline]) -
     )
 
 
-def _passage_elements(section: SectionOutline) -> Iterator[Element]:
-    """Passages have no name of their own; their content serves, so an edit may move a boundary."""
+def _chunk_elements(section: SectionOutline) -> Iterator[Element]:
+    """Chunks have no name of their own; their content serves, so an edit may move a boundary."""
     for chunk_id, content, tokens in zip(
         section.chunk_ids, section.content_hashes, section.token_counts, strict=True
     ):

@@ -14,15 +14,15 @@ from typing import Literal
 import httpx2
 import openai
 
-from llmwiki.providers import signs
-from llmwiki.providers.evidence import (
+from llmwiki.providers import error_signals as signs
+from llmwiki.providers.error_facts import (
     Evidence,
     embedded_error,
     gather_evidence,
     one_line,
 )
+from llmwiki.providers.error_signals import LONGEST_WAIT
 from llmwiki.providers.http_answer import HttpAnswer
-from llmwiki.providers.signs import LONGEST_WAIT
 
 VerdictKind = Literal["stop-quota", "stop-configuration", "wait", "retry", "invalid"]
 

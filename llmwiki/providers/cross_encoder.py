@@ -1,4 +1,4 @@
-"""Scores pairs of question and passage by any cross-encoder exported to ONNX, offline."""
+"""Scores pairs of question and chunk by any cross-encoder exported to ONNX, offline."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,16 +21,16 @@ looked at between two of them."""
 
 _OUTPUT = "logits"
 _PADDING_TOKENS = ("[PAD]", "<pad>")
-_PROBE = ("question", ("passage", "a passage that is longer"))
+_PROBE = ("question", ("chunk", "a chunk that is longer"))
 _PROBE_SECONDS = 60.0
 
 
 class CrossEncoder:
-    """Reads each passage together with the question, and scores the pair.
+    """Reads each chunk together with the question, and scores the pair.
 
     The score is the logit of a model with one output. Of a model with two it is the second less
     the first, of which the logistic function is the softmax share of the second, the label that
-    stands for "relevant". A pair beyond ``max_tokens`` loses the end of its passage; a question
+    stands for "relevant". A pair beyond ``max_tokens`` loses the end of its chunk; a question
     that takes more than half of them loses its own end.
     """
 
@@ -74,7 +74,7 @@ class CrossEncoder:
                 )
                 if logits is None:
                     raise TransientProviderError(
-                        f"{self._identity.name} scored {len(scores)} of {len(texts)} passages "
+                        f"{self._identity.name} scored {len(scores)} of {len(texts)} chunks "
                         f"within {timeout:.2g} s; raise rerank.deadline or lower "
                         "rerank.max_candidates"
                     )

@@ -56,7 +56,7 @@ def open_service(
 
 
 class ServiceReranker:
-    """Scores passages by one request to a service; each attempt is a unit of the ledger."""
+    """Scores chunks by one request to a service; each attempt is a unit of the ledger."""
 
     def __init__(
         self, service: RerankService, connection: JsonService, model: str, policy: RetryPolicy
@@ -92,7 +92,7 @@ class ServiceReranker:
             ),
             policy=replace(self._policy, patience=timeout),
             purpose="rerank",
-            subject=f"{self._identity.subject}{len(texts)} passages",
+            subject=f"{self._identity.subject}{len(texts)} chunks",
         )
         usage = Usage(
             rerank_calls=result.attempts,

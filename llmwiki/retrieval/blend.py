@@ -1,15 +1,15 @@
-"""The final score of a passage where a reranker scored it, purely.
+"""The final score of a chunk where a reranker scored it, purely.
 
-A reranker alone forgets what the tiers know, above all that a passage names the very option
+A reranker alone forgets what the tiers know, above all that a chunk names the very option
 that was asked for. The blend of the specification keeps it::
 
     .4 · minmax(reranker) + .3 · minmax(fused) + .3 · overlap + .2 · exact tokens
 
-Overlap is the share of the question's lexemes that the passage holds, and exact tokens the share
+Overlap is the share of the question's lexemes that the chunk holds, and exact tokens the share
 of its rare identifiers, each lexeme and identifier weighted by its rarity (inverse document
 frequency). Reranker scores are brought onto one scale by their lowest and highest and not by the
 logistic function, because services answer with numbers of any scale, and because the logistic
-function of a well-trained cross-encoder is near 0 or near 1 and tells good passages no longer
+function of a well-trained cross-encoder is near 0 or near 1 and tells good chunks no longer
 apart. Without a reranker the fused score stands alone: the other two signals without the first
 lost .03 of nDCG@10 on four data sets (docs of this project, retrieval measurements).
 """
@@ -25,7 +25,7 @@ from llmwiki.retrieval.normalisation import min_max_scale
 from llmwiki.text.weights import share
 
 COMMON_SHARE = 0.05
-"""An identifier in this share of the passages or more tells none of them apart."""
+"""An identifier in this share of the chunks or more tells none of them apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +33,9 @@ class QuestionWords:
     """What the question asks for by word: rarity by lexeme, and by identifier in lower case."""
 
     lexemes: Mapping[str, float] = field(default_factory=dict)
-    """Those that some passage holds."""
+    """Those that some chunk holds."""
     unknown: float = 0.0
-    """The rarity of all others together: no passage holds them."""
+    """The rarity of all others together: no chunk holds them."""
     identifiers: Mapping[str, float] = field(default_factory=dict)
     """Only rare ones; see ``rare_identifiers``."""
 
@@ -58,13 +58,13 @@ class Judgement:
 
 
 def rare_identifiers(
-    weights: Mapping[str, float], frequencies: Mapping[str, int], passages: int
+    weights: Mapping[str, float], frequencies: Mapping[str, int], chunks: int
 ) -> dict[str, float]:
-    """Return the weights of those identifiers that few enough of the passages hold."""
+    """Return the weights of those identifiers that few enough of the chunks hold."""
     return {
         name: weight
         for name, weight in weights.items()
-        if frequencies.get(name, 0) < COMMON_SHARE * passages
+        if frequencies.get(name, 0) < COMMON_SHARE * chunks
     }
 
 
@@ -109,7 +109,7 @@ def _blended(
             score=weights.rerank * reranked.place(judgement.scores[candidate.id])
             + weights.fused * fused.place(candidate.fused_score)
             + weights.overlap * share(words.lexemes, judgement.lexemes.get(candidate.id, ()))
-            + weights.exact_token * share(words.identifiers, candidate.passage.identifiers),
+            + weights.exact_token * share(words.identifiers, candidate.chunk.identifiers),
         )
         for candidate in candidates
     ]

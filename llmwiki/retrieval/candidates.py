@@ -1,17 +1,17 @@
-"""Candidates: passages on their way from the tiers to the context."""
+"""Candidates: chunks on their way from the tiers to the context."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from llmwiki.domain import ChunkId
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A passage with the score that orders it now, and the one that the fusion gave it."""
+    """A chunk with the score that orders it now, and the one that the fusion gave it."""
 
-    passage: Passage
+    chunk: FoundChunk
     score: float
     fused_score: float
     ranks: Mapping[str, int] = field(default_factory=dict)
@@ -19,5 +19,5 @@ class Candidate:
 
     @property
     def id(self) -> ChunkId:
-        """The passage's id."""
-        return self.passage.id
+        """The chunk's id."""
+        return self.chunk.id

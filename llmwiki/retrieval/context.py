@@ -9,7 +9,7 @@ from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Event
 from llmwiki.retrieval.question import Route
 from llmwiki.retrieval.wiki_pages import ContextPage
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 from llmwiki.text.tokens import count_tokens
 
 
@@ -18,60 +18,60 @@ class ContextDetail(Detail):
     """What went into the context."""
 
     kind: Literal["context"] = "context"
-    passages: int
+    chunks: int
     surroundings: int
-    """Passages that no tier found, shown since they stand beside one that was found."""
+    """Chunks that no tier found, shown since they stand beside one that was found."""
     pages: int
     tokens: int
     token_budget: int
     cut: int
-    """Passages that the budget had no room for."""
+    """Chunks that the budget had no room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock:
-    """Neighbouring passages of one section as one text, with the citation that it is known by."""
+    """Neighbouring chunks of one section as one text, with the citation that it is known by."""
 
     number: int
     """By which answers cite it, from 1."""
-    passages: tuple[Passage, ...]
+    chunks: tuple[FoundChunk, ...]
     """In reading order."""
     score: float
     found_by: tuple[str, ...]
-    """The tiers that found a passage of it; ``page`` where the wiki led to it, ``rescue`` where the
+    """The tiers that found a chunk of it; ``page`` where the wiki led to it, ``rescue`` where the
     search for a family did."""
     table_header: str = ""
     """Of the table in whose middle the text begins; shown above the text, and no part of it."""
 
     @property
     def text(self) -> str:
-        """The passages joined."""
-        return "\n\n".join(passage.text for passage in self.passages)
+        """The chunks joined."""
+        return "\n\n".join(chunk.text for chunk in self.chunks)
 
     @property
     def readable(self) -> str:
         """The text as a reader or a model needs it: below the header of its table, if torn off."""
-        return "\n\n".join(map(self.readable_text, self.passages))
+        return "\n\n".join(map(self.readable_text, self.chunks))
 
-    def readable_text(self, passage: Passage) -> str:
-        """Return the text of one of the passages, the first one's below the header."""
-        torn = self.table_header and passage.id == self.first.id
-        return f"{self.table_header}\n{passage.text}" if torn else passage.text
+    def readable_text(self, chunk: FoundChunk) -> str:
+        """Return the text of one of the chunks, the first one's below the header."""
+        torn = self.table_header and chunk.id == self.first.id
+        return f"{self.table_header}\n{chunk.text}" if torn else chunk.text
 
     @property
-    def first(self) -> Passage:
-        """The passage that the block's place is told by."""
-        return self.passages[0]
+    def first(self) -> FoundChunk:
+        """The chunk that the block's place is told by."""
+        return self.chunks[0]
 
     @property
     def chunk_ids(self) -> tuple[ChunkId, ...]:
-        """The passages' ids."""
-        return tuple(passage.id for passage in self.passages)
+        """The chunks' ids."""
+        return tuple(chunk.id for chunk in self.chunks)
 
     @property
     def tokens(self) -> int:
-        """The passages' tokens, and those of the header."""
-        return count_tokens(self.table_header) + sum(each.token_count for each in self.passages)
+        """The chunks' tokens, and those of the header."""
+        return count_tokens(self.table_header) + sum(each.token_count for each in self.chunks)
 
     @property
     def citation(self) -> str:
@@ -90,7 +90,7 @@ class Context:
     rerank_query: str
     """What relevance was judged by: always the question."""
     ranking: tuple[Candidate, ...]
-    """The passages that answer best, after reranking and reservation; at most ``limit``."""
+    """The chunks that answer best, after reranking and reservation; at most ``limit``."""
     witnesses: frozenset[ChunkId]
     """Those of the ranking that required kinds of evidence rest on."""
     blocks: tuple[ContextBlock, ...]

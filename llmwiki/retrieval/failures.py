@@ -3,7 +3,7 @@
 from sqlalchemy.exc import DBAPIError
 
 from llmwiki.errors import DatabaseError, LlmwikiError
-from llmwiki.store.refusal_texts import told_by_database
+from llmwiki.store.database_errors import told_by_database
 
 SURVIVED = (LlmwikiError, DBAPIError)
 """What a step that is not needed may raise: it fails, and the others go on. A database that takes

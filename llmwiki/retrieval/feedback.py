@@ -1,14 +1,14 @@
-"""Asks again with the words of the best passages: pseudo-relevance feedback, at no model's cost.
+"""Asks again with the words of the best chunks: pseudo-relevance feedback, at no model's cost.
 
 The relevance model RM3 (Abdul-Jaleel et al., "UMass at TREC 2004: Novelty and HARD"), within the
-pool: words that the best passages use, weighed by how good these are and how rare the words, are
+pool: words that the best chunks use, weighed by how good these are and how rare the words, are
 added to the question, and every candidate's lexical score is taken anew. Nothing is searched
-again, so that a bad guess cannot bring in passages that no tier found.
+again, so that a bad guess cannot bring in chunks that no tier found.
 
 It is for long questions. Measured (MiniLM, a weight of .3, against the same ranking without): for
 questions of sixteen known words and more nDCG@10 rose by .031 on CISI (40 of 76 questions) and by
 .036 on Cranfield (19 of 225), and stayed within .002 on documentation; shorter questions of
-documentation lost .011, since the best passages lead away from what they ask.
+documentation lost .011, since the best chunks lead away from what they ask.
 """
 
 from collections import Counter
@@ -29,8 +29,8 @@ from llmwiki.retrieval.tiers import LexicalTier
 from llmwiki.store.search_words import WeightedTerm, WordQuery
 from llmwiki.store.word_statistics import (
     Extent,
+    chunk_lexemes,
     lexeme_frequencies,
-    passage_lexemes,
     rarity,
     read_extents,
 )
@@ -41,7 +41,7 @@ class FeedbackDetail(Detail):
     """The words that were added to the question, the weightiest first."""
 
     kind: Literal["feedback"] = "feedback"
-    passages: int
+    chunks: int
     lexemes: tuple[str, ...]
 
 
@@ -52,10 +52,10 @@ def ask_again(
     settings: RetrievalSettings,
     trace: Trace,
 ) -> Pool:
-    """Return the pool with lexical scores for the question and the words of its best passages.
+    """Return the pool with lexical scores for the question and the words of its best chunks.
 
     Left as it is where no word of the question was found, where scores do not count, and for a
-    question of few words, which says what it is about better than its best passages do.
+    question of few words, which says what it is about better than its best chunks do.
     """
     chosen = settings.feedback
     with trace.step("feedback") as step:
@@ -63,7 +63,7 @@ def ask_again(
         if not chosen.weight or settings.fusion in {"rrf", "min-max"}:
             step.skip("off", "no weight, or a fusion that takes no completed scores")
         elif lexical is None or len(pool.candidates) < 2:
-            step.skip("no-words", "no tier found words of the question in several passages")
+            step.skip("no-words", "no tier found words of the question in several chunks")
         elif len(lexical.word_weights) < chosen.fewest_words:
             known = len(lexical.word_weights)
             step.skip(
@@ -72,7 +72,7 @@ def ask_again(
         elif added := _added_words(connection, pool, lexical, collections, chosen):
             step.done(
                 FeedbackDetail(
-                    passages=len(pool.candidates[: chosen.passages]),
+                    chunks=len(pool.candidates[: chosen.chunks]),
                     lexemes=tuple(dict.fromkeys(term.lexeme for term in added)),
                 )
             )
@@ -80,7 +80,7 @@ def ask_again(
             tier = replace(lexical, query=WordQuery(searched=asked, others=added))
             return score_again(connection, pool, tier, settings)
         else:
-            step.skip("no-words", "the best passages add no word to the question")
+            step.skip("no-words", "the best chunks add no word to the question")
     return pool
 
 
@@ -91,12 +91,12 @@ def _added_words(
     collections: Sequence[Collection],
     settings: FeedbackSettings,
 ) -> list[WeightedTerm]:
-    """Return what the best passages add, all together weighing a share of what was asked for."""
-    best = pool.candidates[: settings.passages]
-    model = relevance_model(best, passage_lexemes(connection, [candidate.id for candidate in best]))
+    """Return what the best chunks add, all together weighing a share of what was asked for."""
+    best = pool.candidates[: settings.chunks]
+    model = relevance_model(best, chunk_lexemes(connection, [candidate.id for candidate in best]))
     extent = sum(read_extents(connection, collections).values(), Extent())
     frequencies = lexeme_frequencies(connection, collections, list(model))
-    rarities = {lexeme: rarity(extent.passages, frequencies.get(lexeme, 0)) for lexeme in model}
+    rarities = {lexeme: rarity(extent.chunks, frequencies.get(lexeme, 0)) for lexeme in model}
     words = choose_words(
         {
             lexeme: share * rarities[lexeme]
@@ -121,9 +121,9 @@ def _added_words(
 def relevance_model(
     best: Sequence[Candidate], held: Mapping[ChunkId, Mapping[str, int]]
 ) -> dict[str, float]:
-    """Return the share of each lexeme in the passages, each passage weighed by its score.
+    """Return the share of each lexeme in the chunks, each chunk weighed by its score.
 
-    Passages weigh by the exponential of their score, together 1. A lexeme that only one of them
+    Chunks weigh by the exponential of their score, together 1. A lexeme that only one of them
     holds says nothing of the others, and is left out.
     """
     weights = {each.id: exp(each.score - best[0].score) for each in best if held.get(each.id)}

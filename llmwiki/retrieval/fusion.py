@@ -1,6 +1,6 @@
 """Fuses tiers, purely. The default is the z-score completed over the union of what tiers found.
 
-A passage that one tier found and another did not reach gets its real score from that other tier
+A chunk that one tier found and another did not reach gets its real score from that other tier
 before scores are standardised. Which score stands in for a missing one matters more than how
 scores are normalised: on Cranfield, CISI, HotpotQA and MuSiQue (BM25 and MiniLM, 36 candidates
 a tier) the completed form reached a mean nDCG@10 of .6114, reciprocal rank fusion .5966 and
@@ -38,7 +38,7 @@ class TierScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusedPassage:
+class FusedChunk:
     """A candidate with its fused score and its rank in each tier that found it."""
 
     chunk_id: ChunkId
@@ -50,7 +50,7 @@ class FusedPassage:
 class Fusion:
     """All candidates, the best first, and the scales that others can be judged by."""
 
-    passages: tuple[FusedPassage, ...]
+    chunks: tuple[FusedChunk, ...]
     scales: Mapping[str, Scale] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -60,9 +60,9 @@ class Fusion:
         return tuple(name for name, scale in self.scales.items() if not scale.unit)
 
     def judge(self, scores: Mapping[str, float]) -> float:
-        """Return the fused score of a passage by its scores in the tiers, as they were fitted.
+        """Return the fused score of a chunk by its scores in the tiers, as they were fitted.
 
-        It may be any passage: those that were fused keep their scores and their order.
+        It may be any chunk: those that were fused keep their scores and their order.
         """
         total = sum(self.weights.values()) or 1.0
         return (
@@ -85,7 +85,7 @@ def fuse(tiers: Sequence[TierScores], method: FusionMethod = "completed-zscore")
     candidates = list(dict.fromkeys(chunk_id for tier in tiers for chunk_id in tier.ranking))
     judged = {tier.name: _judged(tier, method) for tier in tiers}
     fusion = Fusion(
-        passages=(),
+        chunks=(),
         scales={tier.name: _scale(judged[tier.name], candidates, method) for tier in tiers},
         weights={tier.name: tier.weight for tier in tiers},
     )
@@ -93,8 +93,8 @@ def fuse(tiers: Sequence[TierScores], method: FusionMethod = "completed-zscore")
         tier.name: {chunk_id: rank for rank, chunk_id in enumerate(tier.ranking, start=1)}
         for tier in tiers
     }
-    passages = [
-        FusedPassage(
+    chunks = [
+        FusedChunk(
             chunk_id=chunk_id,
             score=fusion.judge(_of(chunk_id, judged)),
             ranks=_of(chunk_id, ranks),
@@ -102,7 +102,7 @@ def fuse(tiers: Sequence[TierScores], method: FusionMethod = "completed-zscore")
         for chunk_id in candidates
     ]
     return Fusion(
-        passages=tuple(sorted(passages, key=_best_first)),
+        chunks=tuple(sorted(chunks, key=_best_first)),
         scales=fusion.scales,
         weights=fusion.weights,
     )
@@ -110,8 +110,8 @@ def fuse(tiers: Sequence[TierScores], method: FusionMethod = "completed-zscore")
 
 def _alone(tier: TierScores) -> Fusion:
     return Fusion(
-        passages=tuple(
-            FusedPassage(chunk_id=chunk_id, score=tier.scores[chunk_id], ranks={tier.name: rank})
+        chunks=tuple(
+            FusedChunk(chunk_id=chunk_id, score=tier.scores[chunk_id], ranks={tier.name: rank})
             for rank, chunk_id in enumerate(tier.ranking, start=1)
         ),
         scales={tier.name: Scale(zero=0.0, unit=1.0, missing=0.0)},
@@ -151,5 +151,5 @@ def _of(chunk_id: ChunkId, tiers: Mapping[str, Mapping[ChunkId, Value]]) -> dict
     return {name: found[chunk_id] for name, found in tiers.items() if chunk_id in found}
 
 
-def _best_first(passage: FusedPassage) -> tuple[float, int, int]:
-    return (-passage.score, min(passage.ranks.values()), passage.chunk_id)
+def _best_first(chunk: FusedChunk) -> tuple[float, int, int]:
+    return (-chunk.score, min(chunk.ranks.values()), chunk.chunk_id)

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from llmwiki.domain import ChunkId, Collection
 from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.evidence.service import (
@@ -20,7 +21,6 @@ from llmwiki.retrieval.evidence.service import (
 )
 from llmwiki.retrieval.feedback import ask_again
 from llmwiki.retrieval.named_titles import follow_titles
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import Pool, find_candidates, judge_others
 from llmwiki.retrieval.rerank import rerank
 from llmwiki.retrieval.tier_opening import open_tiers
@@ -49,7 +49,7 @@ class Ranked:
 
     @property
     def flat(self) -> tuple[Candidate, ...]:
-        """The best passages as they would be without families."""
+        """The best chunks as they would be without families."""
         found = {candidate.id for candidate in self.pool.candidates}
         return tuple(each for each in self.order if each.id in found)[: self.limit]
 

@@ -1,4 +1,4 @@
-"""Follows titles: what the question names, and what the best passage names, stands higher. Pure.
+"""Follows titles: what the question names, and what the best chunk names, stands higher. Pure.
 
 Documentation refers to its own documents by title, and the second half of an answer often stands
 in the document that the first half names. Such a candidate gets a bonus in units of the fused
@@ -29,7 +29,7 @@ class TitlesDetail(Detail):
 
     kind: Literal["titles"] = "titles"
     in_question: tuple[str, ...]
-    in_best_passage: tuple[str, ...]
+    in_best_chunk: tuple[str, ...]
 
 
 def follow_titles(
@@ -38,26 +38,26 @@ def follow_titles(
     """Return the candidates, those higher whose document is named.
 
     Only under a fusion whose scores are standard scores: the bonus has no meaning on another
-    scale. The best passage is the best after the titles of the question were followed.
+    scale. The best chunk is the best after the titles of the question were followed.
     """
     with trace.step("titles") as step:
         weights = settings.titles
         if settings.fusion != "completed-zscore" or not (
-            weights.in_question or weights.in_best_passage
+            weights.in_question or weights.in_best_chunk
         ):
             step.skip("off", "titles are followed under completed z-scores, where they have weight")
             return tuple(candidates)
         asked = named_in_question(question, candidates)
         ranked = raise_documents(candidates, asked, weights.in_question)
         linked = named_in_best(ranked)
-        ranked = raise_documents(ranked, linked, weights.in_best_passage)
+        ranked = raise_documents(ranked, linked, weights.in_best_chunk)
         if not asked and not linked:
-            step.skip("none-named", "neither the question nor the best passage names a document")
+            step.skip("none-named", "neither the question nor the best chunk names a document")
         else:
             step.done(
                 TitlesDetail(
                     in_question=tuple(dict.fromkeys(asked.values())),
-                    in_best_passage=tuple(dict.fromkeys(linked.values())),
+                    in_best_chunk=tuple(dict.fromkeys(linked.values())),
                 )
             )
         return ranked
@@ -74,10 +74,10 @@ def named_in_question(question: str, candidates: Sequence[Candidate]) -> Mapping
 
 
 def named_in_best(ranked: Sequence[Candidate]) -> Mapping[DocumentId, str]:
-    """Return the other documents whose title stands in the best passage as it is written."""
+    """Return the other documents whose title stands in the best chunk as it is written."""
     if not ranked:
         return {}
-    best = ranked[0].passage
+    best = ranked[0].chunk
     return {
         document: title
         for document, title in _titles(ranked).items()
@@ -95,7 +95,7 @@ def raise_documents(
             score=candidate.score + bonus,
             fused_score=candidate.fused_score + bonus,
         )
-        if candidate.passage.document_id in documents
+        if candidate.chunk.document_id in documents
         else candidate
         for candidate in candidates
     )
@@ -105,9 +105,9 @@ def raise_documents(
 def _titles(candidates: Sequence[Candidate]) -> dict[DocumentId, str]:
     """Return the title of each document, without what stands in brackets at its end."""
     titles = {
-        candidate.passage.document_id: without_brackets(candidate.passage.document_title)
+        candidate.chunk.document_id: without_brackets(candidate.chunk.document_title)
         for candidate in candidates
-        if len(candidate.passage.document_title) <= LONGEST_TITLE
+        if len(candidate.chunk.document_title) <= LONGEST_TITLE
     }
     return {document: title for document, title in titles.items() if len(title) >= SHORTEST_TITLE}
 

@@ -10,7 +10,7 @@ SMALLEST_SPREAD = 1e-9
 """Below it a tier does not tell its candidates apart, and gives each of them zero."""
 
 HIGHEST_MISSING = -2.0
-"""What a passage without a score in a tier gets at most, in standard deviations."""
+"""What a chunk without a score in a tier gets at most, in standard deviations."""
 
 RANK_CONSTANT = 60
 """Of reciprocal rank fusion: Cormack, Clarke and Büttcher, SIGIR 2009."""
@@ -64,5 +64,5 @@ def standard_scores(
 
 
 def reciprocal_ranks(ranking: Sequence[ChunkId]) -> dict[ChunkId, float]:
-    """Return 1 / (60 + rank) for each passage that was found."""
+    """Return 1 / (60 + rank) for each chunk that was found."""
     return {id_: 1 / (RANK_CONSTANT + rank) for rank, id_ in enumerate(ranking, start=1)}

@@ -13,7 +13,7 @@ from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.events import Detail, Trace
 from llmwiki.retrieval.fusion import Fusion, TierScores, fuse
 from llmwiki.retrieval.tiers import Tier
-from llmwiki.store.passages import Passage, read_passages
+from llmwiki.store.found_chunks import FoundChunk, read_chunks
 
 TierName = Literal["dense", "lexical", "identifiers"]
 
@@ -90,7 +90,7 @@ def find_candidates(
     with trace.step("fuse") as step:
         scores = _complete(connection, live, rankings, weights)
         fusion = fuse(scores, settings.fusion)
-        read = read_passages(connection, [fused.chunk_id for fused in fusion.passages])
+        read = read_chunks(connection, [fused.chunk_id for fused in fusion.chunks])
         detail = FusionDetail(
             method=settings.fusion,
             tiers=tuple(rankings),
@@ -118,7 +118,7 @@ def score_again(
     connection: Connection, pool: Pool, tier: Tier, settings: RetrievalSettings
 ) -> Pool:
     """Return the pool with a tier in the place of the one of its name, all candidates rescored."""
-    known = {candidate.id: candidate.passage for candidate in pool.candidates}
+    known = {candidate.id: candidate.chunk for candidate in pool.candidates}
     anew = dict(tier.complete(connection, known))
     scores = tuple(
         replace(each, scores=anew) if each.name == tier.name else each for each in pool.scores
@@ -133,15 +133,15 @@ def score_again(
     )
 
 
-def _candidates(fusion: Fusion, read: Mapping[ChunkId, Passage]) -> tuple[Candidate, ...]:
+def _candidates(fusion: Fusion, read: Mapping[ChunkId, FoundChunk]) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(
-            passage=read[fused.chunk_id],
+            chunk=read[fused.chunk_id],
             score=fused.score,
             fused_score=fused.score,
             ranks=fused.ranks,
         )
-        for fused in fusion.passages
+        for fused in fusion.chunks
         if fused.chunk_id in read
     )
 
@@ -149,7 +149,7 @@ def _candidates(fusion: Fusion, read: Mapping[ChunkId, Passage]) -> tuple[Candid
 def judge_others(
     connection: Connection, pool: Pool, ids: Iterable[ChunkId]
 ) -> tuple[Candidate, ...]:
-    """Return passages that no tier found as candidates, with scores as if one had.
+    """Return chunks that no tier found as candidates, with scores as if one had.
 
     They are scored on the scales of the pool, so that nobody's score changes by their coming.
     """
@@ -158,13 +158,13 @@ def judge_others(
     if not others:
         return ()
     completed = {tier.name: dict(tier.complete(connection, others)) for tier in pool.tiers}
-    read = read_passages(connection, others)
+    read = read_chunks(connection, others)
     judged = []
     for chunk_id in others:
         if chunk_id in read:
             scores = {name: of[chunk_id] for name, of in completed.items() if chunk_id in of}
             score = pool.fusion.judge(scores)
-            judged.append(Candidate(passage=read[chunk_id], score=score, fused_score=score))
+            judged.append(Candidate(chunk=read[chunk_id], score=score, fused_score=score))
     return tuple(sorted(judged, key=lambda candidate: (-candidate.score, candidate.id)))
 
 

@@ -2,7 +2,7 @@
 
 What a reranker, the network, a database or a model does here never ends a question. On any
 failure the fused order comes back with its own scores, and the event says so: ``error`` with the
-method ``identity``. A failure that is swallowed looks like a success with bad passages.
+method ``identity``. A failure that is swallowed looks like a success with bad chunks.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from llmwiki.errors import LlmwikiError, UsageError
 from llmwiki.retrieval.blend import QuestionWords, blend
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.deadline import within
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.rerank_judging import Judging, RestingError
 
 log = structlog.get_logger()
@@ -59,7 +59,7 @@ def rerank(
     Raises UsageError for a ``top_n`` below 1, and nothing else.
     """
     if top_n < 1:
-        raise UsageError(f"top_n is {top_n}; ask for one passage at least")
+        raise UsageError(f"top_n is {top_n}; ask for one chunk at least")
     fused = tuple(candidates)
     with trace.step("rerank") as step:
         if len(fused) < 2:
@@ -69,7 +69,7 @@ def rerank(
             judging = Judging.of(question, fused, parts, parts.reranker, needed=top_n)
             return _reranked(fused, top_n, words, judging, step)
         elif len({tier for candidate in fused for tier in candidate.ranks}) < 2:
-            message = "one tier alone found passages"
+            message = "one tier alone found chunks"
             step.skip("single-tier", message, detail=_unchanged(fused, top_n))
         else:
             is_standard = parts.settings.fusion == "completed-zscore"

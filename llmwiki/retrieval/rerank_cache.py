@@ -10,11 +10,11 @@ from llmwiki.text.hashing import content_hash, normalise
 
 def score_key(identity: RerankerIdentity, question: str, candidates: Sequence[Candidate]) -> str:
     """Return the hash of what the scores depend on, whatever order the candidates are in."""
-    passages = sorted(
-        (candidate.id, candidate.passage.content_hash, " > ".join(candidate.passage.breadcrumb))
+    chunks = sorted(
+        (candidate.id, candidate.chunk.content_hash, " > ".join(candidate.chunk.breadcrumb))
         for candidate in candidates
     )
-    parts = [str(part) for passage in passages for part in passage]
+    parts = [str(part) for chunk in chunks for part in chunk]
     return content_hash(identity.method, identity.name, normalise(question), *parts)
 
 

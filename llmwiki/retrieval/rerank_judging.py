@@ -16,13 +16,13 @@ from llmwiki.errors import InvalidAnswerError, ProviderError, TransientProviderE
 from llmwiki.ports import Clock, Reranker
 from llmwiki.retrieval.blend import Judgement
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.retrieval.parts import Parts
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.rerank_cache import score_key, scores_from_json, scores_to_json
 from llmwiki.retrieval.rerank_scores import check_scores
+from llmwiki.store.answer_cache import KeptAnswers
+from llmwiki.store.chunk_lexemes import lexemes_of
+from llmwiki.store.circuit_breaker import BreakerLimits, resting_until
 from llmwiki.store.embeddings import embedding_text
-from llmwiki.store.kept_answers import KeptAnswers
-from llmwiki.store.passage_lexemes import lexemes_of
-from llmwiki.store.service_rest import BreakerLimits, resting_until
 
 SHARE_OF_TIME = 0.9
 """What a reranker gets of the time that is left: it should end by itself, since only then it can
@@ -152,5 +152,5 @@ class Judging:
         return {self.candidates[index].id: score for index, score in scores.items()}
 
     def _texts(self) -> list[str]:
-        passages = (candidate.passage for candidate in self.candidates)
-        return [embedding_text(passage.breadcrumb, passage.text) for passage in passages]
+        chunks = (candidate.chunk for candidate in self.candidates)
+        return [embedding_text(chunk.breadcrumb, chunk.text) for chunk in chunks]

@@ -6,7 +6,7 @@ from llmwiki.store.word_statistics import Term
 
 NEGLIGIBLE_WEIGHT = 0.2
 """Share of a question's weight that its commonest words may have and not be searched for. They
-count in the scores of what is found. At 100 thousand passages .99 of the ten best stayed what they
+count in the scores of what is found. At 100 thousand chunks .99 of the ten best stayed what they
 were in less than half of the time; with .1 all of them did, in two thirds (see docs/latency.md)."""
 
 WORTH_SAVING = 12_000

@@ -15,28 +15,28 @@ from llmwiki.retrieval.anchor import Anchor, find_anchors
 from llmwiki.retrieval.assembly import SURROUNDED, Assembly, Selection, assemble, fitting
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.context import Context, ContextDetail
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.embedding import embed_question
 from llmwiki.retrieval.events import Trace
 from llmwiki.retrieval.evidence.service import Restored, restore_families
 from llmwiki.retrieval.evidence_check import has_evidence
 from llmwiki.retrieval.gathering import Asked, Ranked, rank
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import judge_others
 from llmwiki.retrieval.question import Route, check_question, trace_route
 from llmwiki.retrieval.step_back import maybe_step_back
 from llmwiki.retrieval.table_headers import TableHeaders, read_table_headers
 from llmwiki.retrieval.wiki_pages import ContextPage, PageQuestion, WikiUse, find_pages
 from llmwiki.store.collections import select_collections
-from llmwiki.store.passages import passages_beside
+from llmwiki.store.found_chunks import chunks_beside
 from llmwiki.text.tokens import count_tokens
 
 LED_TO_PER_PAGE = 5
-"""Passages that a page cites and no tier found, added at most."""
+"""Chunks that a page cites and no tier found, added at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What was found for a question, with what stands beside the passages."""
+    """What was found for a question, with what stands beside the chunks."""
 
     ranked: Ranked
     restored: Restored
@@ -46,7 +46,7 @@ class _Found:
 
     @property
     def shown(self) -> tuple[Candidate, ...]:
-        """The passages of the context: what is kept, and what would be without families."""
+        """The chunks of the context: what is kept, and what would be without families."""
         together = {each.id: each for each in (*self.restored.kept, *self.ranked.flat)}
         return tuple(together.values())
 
@@ -116,7 +116,7 @@ def _complete(
     route: Route,
     wiki: WikiUse,
 ) -> _Found:
-    """Restore evidence that the budget would cut, and find what stands beside the passages."""
+    """Restore evidence that the budget would cut, and find what stands beside the chunks."""
     settings = parts.settings
     kept = ranked.graded.reserved.kept
     restored = restore_families(
@@ -137,10 +137,10 @@ def _complete(
 def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts) -> Assembly:
     budget = parts.settings.token_budget
     with asked.trace.step("context") as step:
-        passages = [candidate.passage for candidate in found.shown]
-        left = max(budget - sum(passage.token_count for passage in passages), 0)
-        headers = read_table_headers(connection, passages)
-        best = [passage.id for passage in passages[:SURROUNDED]]
+        chunks = [candidate.chunk for candidate in found.shown]
+        left = max(budget - sum(chunk.token_count for chunk in chunks), 0)
+        headers = read_table_headers(connection, chunks)
+        best = [chunk.id for chunk in chunks[:SURROUNDED]]
         assembly = assemble(
             Selection(
                 found=found.shown,
@@ -148,14 +148,14 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
                 anchors=found.anchors,
                 pages=found.pages,
                 led_to=_led_to(connection, found),
-                sections=passages_beside(connection, best, tokens=left),
+                sections=chunks_beside(connection, best, tokens=left),
             ),
             # Rows can't be read without their header: it takes room before what is beside them.
-            token_budget=budget - min(headers.tokens(passages), left),
+            token_budget=budget - min(headers.tokens(chunks), left),
         )
         assembly = _with_headers(assembly, headers, budget)
         detail = ContextDetail(
-            passages=sum(len(block.passages) for block in assembly.blocks),
+            chunks=sum(len(block.chunks) for block in assembly.blocks),
             surroundings=assembly.surroundings,
             pages=len(assembly.pages),
             tokens=assembly.tokens,
@@ -165,7 +165,7 @@ def _assemble(connection: Connection, asked: Asked, found: _Found, parts: Parts)
         if assembly.blocks:
             step.done(detail)
         else:
-            step.skip("empty", "no passage was found", detail=detail)
+            step.skip("empty", "no chunk was found", detail=detail)
     return assembly
 
 
@@ -176,7 +176,7 @@ def _with_headers(assembly: Assembly, headers: TableHeaders, budget: int) -> Ass
 
 
 def _led_to(connection: Connection, found: _Found) -> tuple[Candidate, ...]:
-    """Follow the pages down to passages that no tier brought into the context."""
+    """Follow the pages down to chunks that no tier brought into the context."""
     shown = {candidate.id for candidate in found.shown}
     pool = found.ranked.pool
     pooled = {candidate.id: candidate for candidate in pool.candidates}

@@ -18,12 +18,12 @@ from llmwiki.errors import (
     QuotaExhaustedError,
 )
 from llmwiki.ports import ChatModel
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import Detail, OpenStep, Trace
 from llmwiki.retrieval.failures import SURVIVED, as_told
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.question import is_broad_query, subjects
+from llmwiki.store.answer_cache import KeptAnswers
 from llmwiki.store.collections import corpus_version
-from llmwiki.store.kept_answers import KeptAnswers
 from llmwiki.text.hashing import content_hash, normalise
 
 PROMPT_VERSION = "1"

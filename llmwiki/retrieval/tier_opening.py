@@ -30,9 +30,9 @@ def open_tiers(
 ) -> OpenedTiers:
     """Open each tier, or tell why it cannot run."""
     extents = read_extents(connection, collections)
-    filled = [collection for collection in collections if extents[collection.id].passages]
+    filled = [collection for collection in collections if extents[collection.id].chunks]
     if not filled:
-        reason = "no passage is stored; ingest documents first"
+        reason = "no chunk is stored; ingest documents first"
         return OpenedTiers(
             tiers={"dense": reason, "lexical": reason, "identifiers": reason},
             words=QuestionWords(),

@@ -1,4 +1,4 @@
-"""The flat tiers of retrieval: each finds passages in its own way, and scores those of the others.
+"""The flat tiers of retrieval: each finds chunks in its own way, and scores those of the others.
 
 A tier works over one collection or several.
 """
@@ -30,7 +30,7 @@ Documents = Iterable[DocumentId] | None
 
 
 class Tier(Protocol):
-    """One way to find passages."""
+    """One way to find chunks."""
 
     @property
     def name(self) -> str:
@@ -43,17 +43,17 @@ class Tier(Protocol):
         ...
 
     def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
-        """Return the best passages of the collections, of these documents where given."""
+        """Return the best chunks of the collections, of these documents where given."""
         ...
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
-        """Score the given passages; one that has no score is left out."""
+        """Score the given chunks; one that has no score is left out."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseTier:
-    """Passages whose vectors point where the question's does."""
+    """Chunks whose vectors point where the question's does."""
 
     collections: Sequence[Collection]
     vector: npt.NDArray[np.float32]
@@ -68,7 +68,7 @@ class DenseTier:
         return ", ".join(sorted(methods))
 
     def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
-        """Return the nearest passages."""
+        """Return the nearest chunks."""
         only = None if documents is None else list(documents)
         return _best(
             (
@@ -86,7 +86,7 @@ class DenseTier:
         )
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
-        """Return how near the given passages are."""
+        """Return how near the given chunks are."""
         asked = list(ids)
         return _best(
             (
@@ -99,52 +99,52 @@ class DenseTier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalTier:
-    """Passages that hold words of the question, by BM25."""
+    """Chunks that hold words of the question, by BM25."""
 
     query: WordQuery
     word_weights: Mapping[str, float]
-    """The rarity of each lexeme of the question that a passage holds."""
+    """The rarity of each lexeme of the question that a chunk holds."""
     unknown_weight: float = 0.0
     """The rarity of all others together."""
     name: str = "lexical"
     method: str = "bm25"
 
     def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
-        """Return the passages that the rarer words speak for."""
+        """Return the chunks that the rarer words speak for."""
         return search_words.find_by_words(connection, self.query, limit=count, documents=documents)
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
-        """Score the given passages; holding no word is a score of zero."""
+        """Score the given chunks; holding no word is a score of zero."""
         return search_words.score_by_words(connection, self.query, ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierTier:
-    """Passages that hold an identifier of the question letter by letter."""
+    """Chunks that hold an identifier of the question letter by letter."""
 
     collections: Sequence[Collection]
     weights: Mapping[str, float]
     frequencies: Mapping[str, int]
-    """Passages that hold each of them."""
-    passages: int
+    """Chunks that hold each of them."""
+    chunks: int
     name: str = "identifiers"
     method: str = "identifiers"
 
     def find(self, connection: Connection, count: int, documents: Documents = None) -> Scored:
-        """Return the passages with the most and the rarest identifiers."""
+        """Return the chunks with the most and the rarest identifiers."""
         return search_identifiers.find_by_identifiers(
             connection, self.collections, self.weights, limit=count, documents=documents
         )
 
     def complete(self, connection: Connection, ids: Iterable[ChunkId]) -> Scored:
-        """Score the given passages; holding no identifier is a score of zero."""
+        """Score the given chunks; holding no identifier is a score of zero."""
         return search_identifiers.score_by_identifiers(
             connection, self.collections, self.weights, ids
         )
 
     def rare(self) -> Mapping[str, float]:
-        """Return the weights of those that tell passages apart."""
-        return rare_identifiers(self.weights, self.frequencies, self.passages)
+        """Return the weights of those that tell chunks apart."""
+        return rare_identifiers(self.weights, self.frequencies, self.chunks)
 
 
 def dense_tier(
@@ -157,12 +157,12 @@ def dense_tier(
 ) -> DenseTier:
     """Return the tier for the question's vector; the collections share its space.
 
-    Up to ``exact_below`` passages a collection is scanned, even where it has an index.
+    Up to ``exact_below`` chunks a collection is scanned, even where it has an index.
     """
     indexes = {
         collection.id: index
         for collection in collections
-        if extents[collection.id].passages > exact_below
+        if extents[collection.id].chunks > exact_below
         and (index := find_vector_index(connection, collection)) is not None
     }
     return DenseTier(collections=collections, vector=vector, indexes=indexes)
@@ -185,7 +185,7 @@ def lexical_tier(
         asked = question_terms(connection, alike, question)
         terms += asked
         known = [term for term in asked if term.frequency]
-        rarities = {term: rarity(extent.passages, term.frequency) for term in known}
+        rarities = {term: rarity(extent.chunks, term.frequency) for term in known}
         candidates = searched_terms({term: rarities[term] * term.occurrences for term in known})
         for term in known:
             weights[term.lexeme] = rarities[term]
@@ -195,12 +195,12 @@ def lexical_tier(
     if not terms:
         return "the question holds only stop words"
     if not searched:
-        return "no passage holds a word of the question"
+        return "no chunk holds a word of the question"
     unknown = {term.lexeme for term in terms}.difference(weights)
     return LexicalTier(
         query=WordQuery(searched=searched, others=others),
         word_weights=weights,
-        unknown_weight=len(unknown) * rarity(_together(collections, extents).passages, 0),
+        unknown_weight=len(unknown) * rarity(_together(collections, extents).chunks, 0),
     )
 
 
@@ -212,14 +212,14 @@ def identifier_tier(
     if not names:
         return "the question holds no identifier"
     frequencies = search_identifiers.identifier_frequencies(connection, collections, names)
-    passages = _together(collections, extents).passages
+    chunks = _together(collections, extents).chunks
     weights = {
-        name: rarity(passages, frequency) for name, frequency in frequencies.items() if frequency
+        name: rarity(chunks, frequency) for name, frequency in frequencies.items() if frequency
     }
     if not weights:
-        return "no passage holds an identifier of the question"
+        return "no chunk holds an identifier of the question"
     return IdentifierTier(
-        collections=collections, weights=weights, frequencies=frequencies, passages=passages
+        collections=collections, weights=weights, frequencies=frequencies, chunks=chunks
     )
 
 

@@ -1,4 +1,4 @@
-"""The wiki tier: pages that fit the question, beside the passages and never in their place."""
+"""The wiki tier: pages that fit the question, beside the chunks and never in their place."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ class ContextPage:
 
     @property
     def cited(self) -> tuple[ChunkId, ...]:
-        """The passages that the statements cite."""
+        """The chunks that the statements cite."""
         cited = (id_ for statement in self.statements for id_ in statement.chunk_ids)
         return tuple(dict.fromkeys(cited))
 

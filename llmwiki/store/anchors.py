@@ -1,4 +1,4 @@
-"""Keeps the edges that pages recorded on the passages that say today what was recorded."""
+"""Keeps the edges that pages recorded on the chunks that say today what was recorded."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from sqlalchemy import Connection, text
 from llmwiki.domain import ChunkId, Collection, PageId
 
 Moves = Mapping[ChunkId, ChunkId]
-"""From the passage that was recorded to the one that says the same now."""
+"""From the chunk that was recorded to the one that says the same now."""
 
 
 def reanchor_pages(
     connection: Connection, collection: Collection, *, page_id: PageId | None = None
 ) -> int:
-    """Point recorded edges at the passage that now says the same; return how many moved.
+    """Point recorded edges at the chunk that now says the same; return how many moved.
 
     A section that moved to another file has new rows, and two files that swapped their names
-    have each other's texts. Where a page's topic owns a passage with the recorded content under
+    have each other's texts. Where a page's topic owns a chunk with the recorded content under
     another id, the page still says what its sources say: the edge and the citations follow, and
     nothing is stale. Looks at one page only where one is given.
     """
@@ -32,7 +32,7 @@ def reanchor_pages(
 
 
 def _possible(lost: Mapping[ChunkId, ChunkId | None]) -> Moves:
-    """Leave out moves to a passage whose own edge cannot make room: one edge for each passage."""
+    """Leave out moves to a chunk whose own edge cannot make room: one edge for each chunk."""
     moves = {old: new for old, new in lost.items() if new is not None}
     staying = lost.keys() - moves.keys()
     while blocked := [old for old, new in moves.items() if new in staying]:
@@ -51,7 +51,7 @@ def _move(connection: Connection, page: PageId, moves: Moves) -> None:
     connection.execute(text(_MOVE_CITATIONS), parameters)
 
 
-# Recorded edges without a current edge of the same passage and content, each with a current
+# Recorded edges without a current edge of the same chunk and content, each with a current
 # edge of the same content that was not recorded, where there is one.
 _LOST = """
 WITH recorded AS (
@@ -79,7 +79,7 @@ SELECT lost.page_id, lost.chunk_id AS old_id, fresh.chunk_id AS new_id
 FROM lost LEFT JOIN fresh USING (page_id, hash, occurrence)
 """
 
-# Taken out all at once and then put back: two passages may exchange their edges.
+# Taken out all at once and then put back: two chunks may exchange their edges.
 _TAKE_EDGES = """
 DELETE FROM page_source WHERE page_id = :page AND chunk_id = ANY(:old)
 RETURNING page_id, chunk_id, collection_id, position, source_hash_at_compile

@@ -24,7 +24,7 @@ class SentPage:
     page: QueuedPage
     sources: TopicSources
     shown: tuple[ChunkId, ...]
-    """The passages that the request showed, in its order, which the answer's labels follow."""
+    """The chunks that the request showed, in its order, which the answer's labels follow."""
 
 
 _HOLD = """

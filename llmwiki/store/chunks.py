@@ -1,4 +1,4 @@
-"""Chunks: a document's sections and passages, and carrying out a plan of changes."""
+"""Chunks: a document's sections and chunks, and carrying out a plan of changes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ChunkValues:
     embedding_hash: str | None = None
     identifiers: tuple[str, ...] = ()
     search_text: str | None = None
-    """What the lexemes are made of; only passages have any."""
+    """What the lexemes are made of; only chunks have any."""
 
 
 def stored_chunks(connection: Connection, document_id: DocumentId) -> tuple[StoredChunk, ...]:
@@ -158,7 +158,7 @@ def delete_chunks(connection: Connection, chunk_ids: Iterable[ChunkId]) -> None:
 def topic_sources(
     connection: Connection, topic_ids: Iterable[TopicId]
 ) -> dict[TopicId, tuple[SourceChunk, ...]]:
-    """Return the passages of each topic in reading order; an empty topic is left out."""
+    """Return the chunks of each topic in reading order; an empty topic is left out."""
     rows = connection.execute(
         select(
             TopicChunkTable.topic_id,

@@ -18,7 +18,7 @@ class CollectionStatus:
     embedder: str
     ingested_at: datetime | None
     documents: int
-    passages: int
+    chunks: int
     topics: int
     pages: int
     stale: int
@@ -39,7 +39,7 @@ _COLLECTIONS = """
 WITH wanted AS (SELECT * FROM collection WHERE id = ANY(:collections)),
 corpus AS (
     SELECT collection_id,
-           count(*) FILTER (WHERE parent_id IS NOT NULL) AS passages
+           count(*) FILTER (WHERE parent_id IS NOT NULL) AS chunks
     FROM chunk WHERE collection_id = ANY(:collections) GROUP BY collection_id
 ),
 documents AS (
@@ -74,7 +74,7 @@ reasons AS (
     GROUP BY collection_id
 )
 SELECT w.name, w.owner, w.embedder, w.ingested_at,
-       coalesce(documents, 0) AS documents, coalesce(passages, 0) AS passages,
+       coalesce(documents, 0) AS documents, coalesce(chunks, 0) AS chunks,
        coalesce(topics, 0) AS topics, coalesce(pages, 0) AS pages, coalesce(stale, 0) AS stale,
        coalesce(never_compiled, 0) AS never_compiled, coalesce(quarantined, 0) AS quarantined,
        coalesce(retired, 0) AS retired, coalesce(drafts, 0) AS drafts,

@@ -33,7 +33,7 @@ class CompiledPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A passage that a page was compiled from, as it was then."""
+    """A chunk that a page was compiled from, as it was then."""
 
     chunk_id: ChunkId
     content_hash: str

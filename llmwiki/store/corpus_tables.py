@@ -1,4 +1,4 @@
-"""The tables of the corpus: documents, their passages and vectors, and the topics."""
+"""The tables of the corpus: documents, their chunks and vectors, and the topics."""
 
 from datetime import datetime
 from typing import Any
@@ -52,7 +52,7 @@ class DocumentTable(Base):
 
 
 class ChunkTable(Base):
-    """A section (no parent) or a passage of one (``parent_id``); passages are retrieved."""
+    """A section (no parent) or a chunk of one (``parent_id``); chunks are retrieved."""
 
     __tablename__ = "chunk"
     __table_args__ = (
@@ -105,7 +105,7 @@ class TopicTable(Base):
 
 
 class TopicChunkTable(Base):
-    """The current edges: each passage belongs to one topic."""
+    """The current edges: each chunk belongs to one topic."""
 
     __tablename__ = "topic_chunk"
     __table_args__ = (Index(None, "topic_id"), Index(None, "collection_id"))

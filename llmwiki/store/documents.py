@@ -76,10 +76,10 @@ def delete_document(connection: Connection, document_id: DocumentId) -> None:
     connection.execute(delete(DocumentTable).where(DocumentTable.id == document_id))
 
 
-def passage_hashes(
+def chunk_hashes(
     connection: Connection, document_ids: Iterable[DocumentId]
 ) -> Iterator[tuple[DocumentId, str]]:
-    """Yield the content hash of every passage of the documents."""
+    """Yield the content hash of every chunk of the documents."""
     rows = connection.execute(
         select(ChunkTable.document_id, ChunkTable.content_hash).where(
             ChunkTable.document_id.in_(list(document_ids)), ChunkTable.parent_id.is_not(None)

@@ -25,7 +25,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeDifference:
-    """One passage that makes a page stale."""
+    """One chunk that makes a page stale."""
 
     chunk_id: ChunkId
     reason: StaleReason
@@ -183,7 +183,7 @@ def sweep(
 
 
 def differences(connection: Connection, page_id: PageId) -> list[EdgeDifference]:
-    """Return the passages by which the page differs from its topic, in reading order."""
+    """Return the chunks by which the page differs from its topic, in reading order."""
     rows = connection.execute(text(_DIFFERENCES), {"page": page_id})
     return [
         EdgeDifference(

@@ -88,10 +88,10 @@ def embed_missing(
     return len(missing)
 
 
-def passages_without_vector(
+def chunks_without_vector(
     connection: Connection, collection: Collection, embedder: EmbedderIdentity, *, limit: int
 ) -> list[tuple[str, str]]:
-    """Return (hash, text to embed) of passages and pages that the embedder has not seen yet."""
+    """Return (hash, text to embed) of chunks and pages that the embedder has not seen yet."""
     missing = (
         ~select(literal(1))
         .where(
@@ -143,7 +143,7 @@ def pages_without_vector(
 def count_texts_without_vector(
     connection: Connection, collection: Collection, embedder: EmbedderIdentity
 ) -> int:
-    """Return how many passages and pages, equal ones once, the embedder has not seen yet."""
+    """Return how many chunks and pages, equal ones once, the embedder has not seen yet."""
     count: int = connection.execute(
         text(_WITHOUT_VECTOR), {"collection": collection.id, "embedder": embedder.name}
     ).scalar_one()
@@ -172,7 +172,7 @@ def drop_unused_embeddings(connection: Connection, collection: Collection) -> in
 
 
 def embedding_text(breadcrumb: Iterable[str], text_: str) -> str:
-    """Return what is embedded for a passage: its headings, then its text."""
+    """Return what is embedded for a chunk: its headings, then its text."""
     return " > ".join(breadcrumb) + "\n" + text_
 
 

@@ -150,7 +150,7 @@ def _open_embedded(path: str) -> Database:
             "the embedded PostgreSQL is for Linux and macOS; use a postgresql:// URL"
         )
     # Imported here because it needs modules that Windows lacks.
-    from llmwiki.store.embedded import EmbeddedServer  # noqa: PLC0415
+    from llmwiki.store.embedded.server import EmbeddedServer  # noqa: PLC0415
 
     server = EmbeddedServer.start(Path(path))
     try:

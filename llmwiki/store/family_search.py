@@ -24,7 +24,7 @@ class DocumentPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionPlace:
-    """A section with the headings above its passages."""
+    """A section with the headings above its chunks."""
 
     id: ChunkId
     document_id: DocumentId
@@ -45,7 +45,7 @@ ORDER BY document_id, position
 """
 
 _SECTION_SIZES = """
-SELECT parent_id AS section, count(*) AS passages
+SELECT parent_id AS section, count(*) AS chunks
 FROM chunk
 WHERE document_id = ANY(:documents) AND parent_id IS NOT NULL
 GROUP BY parent_id
@@ -68,7 +68,7 @@ def section_places(connection: Connection, documents: Iterable[DocumentId]) -> l
     return [SectionPlace(**{**row, "breadcrumb": tuple(row["breadcrumb"])}) for row in rows]
 
 
-_PASSAGES_WITHIN = """
+_CHUNKS_WITHIN = """
 SELECT id FROM (
     SELECT id FROM chunk WHERE document_id = ANY(:documents) AND parent_id IS NOT NULL
     UNION
@@ -79,21 +79,21 @@ ORDER BY id LIMIT :limit
 
 
 def section_sizes(connection: Connection, documents: Iterable[DocumentId]) -> dict[ChunkId, int]:
-    """Return how many passages each section of the documents has."""
+    """Return how many chunks each section of the documents has."""
     rows = connection.execute(text(_SECTION_SIZES), {"documents": list(documents)})
-    return {ChunkId(row.section): row.passages for row in rows}
+    return {ChunkId(row.section): row.chunks for row in rows}
 
 
-def passages_within(
+def chunks_within(
     connection: Connection,
     documents: Iterable[DocumentId],
     sections: Iterable[ChunkId],
     *,
     limit: int,
 ) -> list[ChunkId]:
-    """Return passages of the documents and of the sections, so many at most."""
+    """Return chunks of the documents and of the sections, so many at most."""
     rows = connection.execute(
-        text(_PASSAGES_WITHIN),
+        text(_CHUNKS_WITHIN),
         {"documents": list(documents), "sections": list(sections), "limit": limit},
     )
     return [ChunkId(row.id) for row in rows]
@@ -108,7 +108,7 @@ WHERE c.id = ANY(:ids)
 """
 
 
-def passages_before(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkId]:
-    """Return for each passage the one before it in its section, where there is one."""
+def chunks_before(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkId]:
+    """Return for each chunk the one before it in its section, where there is one."""
     rows = connection.execute(text(_BEFORE), {"ids": list(ids)})
     return {ChunkId(row.id): ChunkId(row.before) for row in rows}

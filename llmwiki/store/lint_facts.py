@@ -44,10 +44,10 @@ class LostLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentGaps:
-    """Passages of a document that a search in the collection's space would miss."""
+    """Chunks of a document that a search in the collection's space would miss."""
 
     path: str
-    passages: int
+    chunks: int
     without_vector: int
     wrong_sized_vector: int
     without_search_vector: int
@@ -134,7 +134,7 @@ ORDER BY t.key
 _DOCUMENT_GAPS = """
 SELECT * FROM (
     SELECT d.path,
-           count(*) AS passages,
+           count(*) AS chunks,
            count(*) FILTER (WHERE e.hash IS NULL) AS without_vector,
            count(*) FILTER (WHERE vector_dims(e.vector) <> :dimension) AS wrong_sized_vector,
            count(*) FILTER (WHERE c.lexemes IS NULL) AS without_search_vector
@@ -192,7 +192,7 @@ def topics_without_page(connection: Connection, collection: Collection) -> tuple
 
 
 def document_gaps(connection: Connection, collection: Collection) -> tuple[DocumentGaps, ...]:
-    """Return the documents with passages that lack a usable vector or lexemes, by path."""
+    """Return the documents with chunks that lack a usable vector or lexemes, by path."""
     rows = connection.execute(
         text(_DOCUMENT_GAPS),
         {

@@ -50,7 +50,7 @@ SELECT id, collection_id, slug, title, tldr, generator_kind, stale, stale_reason
 FROM page WHERE id = ANY(:pages)
 """
 
-# A statement is affected when a passage that it cites is gone or says something else by now.
+# A statement is affected when a chunk that it cites is gone or says something else by now.
 _STATEMENTS = """
 WITH term AS (
     SELECT lexeme, weight
@@ -87,7 +87,7 @@ class FoundStatement:
     score: float
     """Summed rarity of the question's words in it."""
     affected: bool
-    """A passage that it cites is gone, or says something else than when it was written."""
+    """A chunk that it cites is gone, or says something else than when it was written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

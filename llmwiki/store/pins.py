@@ -1,7 +1,7 @@
-"""Pins: a page keeps its text while the passages of its topic stay as they were.
+"""Pins: a page keeps its text while the chunks of its topic stay as they were.
 
-A pin, and the memory of a quarantine, is one hash over the contents of the topic's passages. It
-leaves out the ids of the passages, so that a section that moves to another file moves nothing.
+A pin, and the memory of a quarantine, is one hash over the contents of the topic's chunks. It
+leaves out the ids of the chunks, so that a section that moves to another file moves nothing.
 """
 
 from sqlalchemy import Connection, text

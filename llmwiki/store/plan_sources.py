@@ -14,13 +14,13 @@ class ListedDocument:
     path: str
     title: str
     folder: str
-    passages: int
+    chunks: int
     topics: frozenset[TopicId]
-    """Those that hold passages of it: several for a long one, one for several short ones."""
+    """Those that hold chunks of it: several for a long one, one for several short ones."""
 
 
 _DOCUMENTS = """
-SELECT d.path, d.title, min(t.folder) AS folder, count(*) AS passages,
+SELECT d.path, d.title, min(t.folder) AS folder, count(*) AS chunks,
        array_agg(DISTINCT t.id) AS topics
 FROM topic_chunk tc
 JOIN topic t ON t.id = tc.topic_id

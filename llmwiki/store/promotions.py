@@ -1,4 +1,4 @@
-"""The gate of the wiki: whether the pages of a collection may stand beside its passages.
+"""The gate of the wiki: whether the pages of a collection may stand beside its chunks.
 
 Promotion is the operator's consent; the gate is what lint proves. It closes by itself.
 """

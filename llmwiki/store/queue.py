@@ -25,7 +25,7 @@ class QueuedPage:
     reasons: tuple[StaleReason, ...]
     stale_since: datetime
     tokens: int
-    """Tokens of the topic's passages now."""
+    """Tokens of the topic's chunks now."""
     attempts: int
     """Failures since its last text."""
     lease_token: int

@@ -23,7 +23,7 @@ class KeptAnswerTable(Base):
 
 
 class TermTable(Base):
-    """How many passages of a collection hold a lexeme; kept by triggers on ``chunk``."""
+    """How many chunks of a collection hold a lexeme; kept by triggers on ``chunk``."""
 
     __tablename__ = "term"
 
@@ -35,10 +35,10 @@ class TermTable(Base):
 
 
 class PostingTable(Base):
-    """How often a passage holds a lexeme; kept by triggers on ``chunk``.
+    """How often a chunk holds a lexeme; kept by triggers on ``chunk``.
 
     Everything that a score takes stands in the index, so that the table is hardly ever read.
-    No foreign keys: at sixty rows a passage they would cost more than the rows.
+    No foreign keys: at sixty rows a chunk they would cost more than the rows.
     """
 
     __tablename__ = "posting"
@@ -53,14 +53,14 @@ class PostingTable(Base):
     chunk_id: Mapped[int]
     frequency: Mapped[int] = mapped_column(Integer)
     length: Mapped[int] = mapped_column(Integer)
-    """Of the passage: its lexemes, each as often as it occurs."""
+    """Of the chunk: its lexemes, each as often as it occurs."""
 
 
 class CorpusExtentTable(Base):
-    """How many passages a collection has, and how long they are together.
+    """How many chunks a collection has, and how long they are together.
 
     Kept by triggers on ``chunk``, which hold its row from the first change of a collection's
-    passages to the end of the transaction: the figures of one collection change one by one.
+    chunks to the end of the transaction: the figures of one collection change one by one.
     """
 
     __tablename__ = "corpus_extent"
@@ -68,7 +68,7 @@ class CorpusExtentTable(Base):
     collection_id: Mapped[int] = mapped_column(
         ForeignKey("collection.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
-    passages: Mapped[int]
+    chunks: Mapped[int]
     length: Mapped[int]
 
 

@@ -107,7 +107,7 @@ def restore(
     """
     require_unleased(connection, page_id)
     number = restore_page(connection, collection, page_id, revision)
-    # Its passages may lie in another file by now.
+    # Its chunks may lie in another file by now.
     anchors.reanchor_pages(connection, collection, page_id=page_id)
     pins.pin(connection, page_id)
     return number

@@ -1,4 +1,4 @@
-"""Passages with their scores, as every search returns them.
+"""Chunks with their scores, as every search returns them.
 
 Here and in its neighbours rows are taken all at once: one at a time costs a question 15 ms more.
 """
@@ -10,7 +10,7 @@ from sqlalchemy import CursorResult
 from llmwiki.domain import ChunkId
 
 Scored = list[tuple[ChunkId, float]]
-"""Passages with their scores, the best first; ties by id."""
+"""Chunks with their scores, the best first; ties by id."""
 
 
 def read_scores(rows: CursorResult[Any]) -> Scored:

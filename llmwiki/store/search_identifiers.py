@@ -36,7 +36,7 @@ _ONLY_DOCUMENTS = "c.document_id = ANY(CAST(:documents AS bigint[]))"
 def identifier_frequencies(
     connection: Connection, collections: Sequence[Collection], names: Sequence[str]
 ) -> dict[str, int]:
-    """Return how many passages of the collections hold each identifier."""
+    """Return how many chunks of the collections hold each identifier."""
     rows = connection.execute(
         text(_FREQUENCIES),
         {"collections": [collection.id for collection in collections], "names": list(names)},
@@ -52,7 +52,7 @@ def find_by_identifiers(
     limit: int,
     documents: Iterable[DocumentId] | None = None,
 ) -> Scored:
-    """Return the passages that hold the most and the rarest identifiers."""
+    """Return the chunks that hold the most and the rarest identifiers."""
     which = _BY_NAMES if documents is None else f"{_BY_NAMES} AND {_ONLY_DOCUMENTS}"
     parameters = {
         **_parameters(collections, weights),
@@ -68,7 +68,7 @@ def score_by_identifiers(
     weights: Mapping[str, float],
     ids: Iterable[ChunkId],
 ) -> Scored:
-    """Score the given passages; holding no identifier is a score of zero."""
+    """Score the given chunks; holding no identifier is a score of zero."""
     asked = list(ids)
     parameters = {**_parameters(collections, weights), "ids": asked, "limit": None}
     found = read_scores(

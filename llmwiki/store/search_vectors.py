@@ -29,24 +29,24 @@ FROM (
     WHERE e.collection_id = :collection AND e.embedder = :embedder
     ORDER BY distance
 ) AS nearest
-CROSS JOIN LATERAL ({passages_of_nearest}) AS c
+CROSS JOIN LATERAL ({chunks_of_nearest}) AS c
 ORDER BY nearest.distance, c.id
 LIMIT :limit
 """
 
-_PASSAGES_OF = """
+_CHUNKS_OF = """
 SELECT c.id FROM chunk c
 WHERE c.collection_id = :collection AND c.embedding_hash = {vectors}.hash
   AND c.parent_id IS NOT NULL {only}
 OFFSET 0
 """
 
-# The scan goes on through the index until enough passages are found, whatever the filter leaves.
+# The scan goes on through the index until enough chunks are found, whatever the filter leaves.
 _FIND_BY_INDEX = """
 WITH near AS MATERIALIZED (
     SELECT c.id, e.hash
     FROM embedding e
-    CROSS JOIN LATERAL ({passages_of_e}) AS c
+    CROSS JOIN LATERAL ({chunks_of_e}) AS c
     WHERE {predicate}
     ORDER BY {indexed} <=> CAST(:vector AS {indexed_type})
     LIMIT :pool
@@ -62,7 +62,7 @@ LIMIT :limit
 """
 
 # Not a join: right after an ingest the planner knows nothing of the new rows, and compared each
-# passage with each vector (19 s for 9,400). A subquery is one look-up by key, whatever it believes.
+# chunk with each vector (19 s for 9,400). A subquery is one look-up by key, whatever it believes.
 _SCORE = """
 SELECT c.id,
        (SELECT 1 - (e.vector <=> CAST(:vector AS vector))
@@ -94,7 +94,7 @@ def find_by_vector(
     index: VectorIndex | None = None,
     documents: Iterable[DocumentId] | None = None,
 ) -> Scored:
-    """Return the passages nearest by cosine similarity, of these documents where given.
+    """Return the chunks nearest by cosine similarity, of these documents where given.
 
     Without an index every vector of the collection is compared. With one some of the nearest may
     be missed; the scores are exact all the same.
@@ -106,15 +106,15 @@ def find_by_vector(
         "limit": limit,
     }
     if index is None:
-        passages = _PASSAGES_OF.format(vectors="nearest", only=only)
-        statement = text(_FIND_EXACTLY.format(passages_of_nearest=passages))
+        chunks = _CHUNKS_OF.format(vectors="nearest", only=only)
+        statement = text(_FIND_EXACTLY.format(chunks_of_nearest=chunks))
         return read_scores(connection.execute(statement, parameters))
     pool = CANDIDATES_PER_RESULT * limit
     breadth = min(max(pool, _SMALLEST_SEARCH), _LARGEST_SEARCH)
     connection.execute(text(_BEFORE_INDEX), {"breadth": str(breadth)})
     statement = text(
         _FIND_BY_INDEX.format(
-            passages_of_e=_PASSAGES_OF.format(vectors="e", only=only),
+            chunks_of_e=_CHUNKS_OF.format(vectors="e", only=only),
             predicate=index.predicate("e"),
             indexed=index.expression("e"),
             indexed_type=index.type,
@@ -131,7 +131,7 @@ def score_by_vector(
     vector: npt.NDArray[np.float32],
     ids: Iterable[ChunkId],
 ) -> Scored:
-    """Score the given passages of the collection exactly; one without a vector has no score."""
+    """Score the given chunks of the collection exactly; one without a vector has no score."""
     parameters = {**_parameters(collection, vector), "ids": list(ids)}
     return read_scores(connection.execute(text(_SCORE), parameters))
 

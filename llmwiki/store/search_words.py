@@ -2,7 +2,7 @@
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; the form
 of the inverse document frequency that is above zero, as in Lucene. Every word of the question
-counts that a passage holds, as often as the question has it.
+counts that a chunk holds, as often as the question has it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,11 +15,11 @@ from llmwiki.store.scored import Scored, read_scores
 
 TERM_SATURATION = 1.2
 LENGTH_WEIGHT = 0.9
-"""Passages are of about one length, and a longer one is mostly one of more things: with .9 in
+"""Chunks are of about one length, and a longer one is mostly one of more things: with .9 in
 place of the usual .75 the mean nDCG@10 of four judged sets rose from .629 to .631."""
 
 EXACTLY_SCORED = 400
-"""Passages that the searched words put first, which then get the score of every word."""
+"""Chunks that the searched words put first, which then get the score of every word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class WeightedTerm:
     weight: float
     """Its rarity, times its occurrences in the question."""
     mean_length: float
-    """Of the passages that its rarity was counted in."""
+    """Of the chunks that its rarity was counted in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ sum(asked.weight * {TERM_SATURATION + 1} * held.frequency
 
 # OFFSET 0 keeps the planner to look-ups in the index for each word, whatever it believes of tables
 # that grew since it last looked. A score is float8 throughout: numeric takes thrice the time. The
-# words that only count are looked up for all passages at once, in one walk along the index each.
+# words that only count are looked up for all chunks at once, in one walk along the index each.
 _FIND = """
 WITH found AS MATERIALIZED (
     SELECT held.chunk_id, {score} AS score
@@ -115,7 +115,7 @@ def find_by_words(
     limit: int,
     documents: Iterable[DocumentId] | None = None,
 ) -> Scored:
-    """Return the best passages that hold a searched word, of these documents where given."""
+    """Return the best chunks that hold a searched word, of these documents where given."""
     statement = _FIND.format(
         score=_SCORE,
         searched=_asked("searched"),
@@ -134,7 +134,7 @@ def find_by_words(
 
 
 def score_by_words(connection: Connection, query: WordQuery, ids: Iterable[ChunkId]) -> Scored:
-    """Score the given passages; holding no word is a score of zero."""
+    """Score the given chunks; holding no word is a score of zero."""
     statement = _COMPLETE.format(score=_SCORE, searched=_asked("searched"), postings=_POSTINGS)
     parameters = _parameters("searched", [*query.searched, *query.others])
     return read_scores(connection.execute(text(statement), {**parameters, "ids": list(ids)}))

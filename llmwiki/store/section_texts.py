@@ -1,4 +1,4 @@
-"""The whole text of sections, which passages are cut from."""
+"""The whole text of sections, which chunks are cut from."""
 
 from collections.abc import Iterable
 

@@ -12,8 +12,8 @@ from llmwiki.store.wiki_tables import PageTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassageRow:
-    """A passage with its place in the corpus, without its text."""
+class ChunkRow:
+    """A chunk with its place in the corpus, without its text."""
 
     document_path: str
     document_title: str
@@ -26,7 +26,7 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRow:
-    """A topic as stored, with the passages that it owns."""
+    """A topic as stored, with the chunks that it owns."""
 
     id: TopicId
     key: str
@@ -39,8 +39,8 @@ class TopicRow:
     chunk_ids: tuple[ChunkId, ...]
 
 
-def passages(connection: Connection, collection: Collection) -> Iterator[PassageRow]:
-    """Yield the passages of a collection by path, in reading order, without loading them all."""
+def chunks(connection: Connection, collection: Collection) -> Iterator[ChunkRow]:
+    """Yield the chunks of a collection by path, in reading order, without loading them all."""
     parent = ChunkTable.__table__.alias("parent")
     query = (
         select(
@@ -59,7 +59,7 @@ def passages(connection: Connection, collection: Collection) -> Iterator[Passage
         .order_by(DocumentTable.path.collate("C"), ChunkTable.position)
     )
     for row in connection.execute(query, execution_options={"yield_per": 2000}):
-        yield PassageRow(
+        yield ChunkRow(
             document_path=row[0],
             document_title=row[1],
             breadcrumb=tuple(row[2]),
@@ -160,14 +160,14 @@ def set_topic_chunks(
     collection: Collection,
     edges: Sequence[tuple[TopicId, Sequence[ChunkId]]],
 ) -> None:
-    """Make the given passages, in order, the only ones of each topic."""
+    """Make the given chunks, in order, the only ones of each topic."""
     if not edges:
         return
     connection.execute(
         delete(TopicChunkTable).where(TopicChunkTable.topic_id.in_([topic for topic, _ in edges]))
     )
     statement = upsert(TopicChunkTable)
-    # A passage that another of these topics owned changes hands.
+    # A chunk that another of these topics owned changes hands.
     statement = statement.on_conflict_do_update(
         index_elements=[TopicChunkTable.chunk_id],
         set_={"topic_id": statement.excluded.topic_id, "position": statement.excluded.position},

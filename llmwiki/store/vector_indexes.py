@@ -95,7 +95,7 @@ class _Change:
     drop: tuple[str, ...]
     create: VectorIndex | None
     keep: bool
-    passages: int
+    chunks: int
 
 
 def index_for(collection: Collection) -> VectorIndex | None:
@@ -159,7 +159,7 @@ def _apply(connection: Connection, collection: Collection, exact_below: int) -> 
         log.info("vector_index.dropped", collection=collection.name, index=name)
     if change.create is None:
         return "kept" if change.keep else "dropped" if change.drop else "none"
-    _build(connection, change.create, change.passages)
+    _build(connection, change.create, change.chunks)
     log.info("vector_index.created", collection=collection.name, index=change.create.name)
     return "created"
 
@@ -169,7 +169,7 @@ def _determine(connection: Connection, collection: Collection, exact_below: int)
         collection,
         _indexes(connection),
         set(connection.scalars(text("SELECT id FROM collection"))),
-        read_extents(connection, [collection])[collection.id].passages,
+        read_extents(connection, [collection])[collection.id].chunks,
         exact_below,
     )
 
@@ -178,14 +178,14 @@ def _plan(
     collection: Collection,
     present: Mapping[str, bool],
     alive: Holding[int],
-    passages: int,
+    chunks: int,
     exact_below: int,
 ) -> _Change:
     """Decide from the indexes that are there (by name: whole or not) and the collection's size."""
     wanted = index_for(collection)
     name = wanted.name if wanted else None
     whole = name is not None and present.get(name, False)
-    needed = passages > exact_below * (SHRUNK if whole else 1.0)
+    needed = chunks > exact_below * (SHRUNK if whole else 1.0)
     keep = whole and needed
     drop = [
         other
@@ -197,13 +197,13 @@ def _plan(
         drop=tuple(sorted(drop)),
         create=wanted if needed and not whole else None,
         keep=keep,
-        passages=passages,
+        chunks=chunks,
     )
 
 
-def _build(connection: Connection, index: VectorIndex, passages: int) -> None:
+def _build(connection: Connection, index: VectorIndex, chunks: int) -> None:
     least, most = BUILD_MEMORY_MEGABYTES
-    needed = passages * (4 * index.dimension + _GRAPH_BYTES) // 1_000_000
+    needed = chunks * (4 * index.dimension + _GRAPH_BYTES) // 1_000_000
     connection.execute(
         text("SELECT set_config('maintenance_work_mem', :memory, false)"),
         {"memory": f"{min(max(needed, least), most)}MB"},

@@ -1,4 +1,4 @@
-"""Vectors of passages, read back."""
+"""Vectors of chunks, read back."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from llmwiki.store.corpus_tables import ChunkTable, EmbeddingTable
 def read_vectors(
     connection: Connection, collection: Collection, ids: Iterable[ChunkId]
 ) -> dict[ChunkId, npt.NDArray[np.float32]]:
-    """Return the vectors of the passages in the collection's own space, as far as there are any."""
+    """Return the vectors of the chunks in the collection's own space, as far as there are any."""
     rows = connection.execute(
         select(ChunkTable.id, EmbeddingTable.vector)
         .join(

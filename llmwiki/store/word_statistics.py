@@ -1,7 +1,7 @@
-"""What words are weighed by: the size of collections, and how many passages hold a lexeme.
+"""What words are weighed by: the size of collections, and how many chunks hold a lexeme.
 
 Triggers on ``chunk`` keep the figures (see the migration "statistics of words"), so that every
-path that changes passages keeps them right.
+path that changes chunks keeps them right.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,34 +16,34 @@ from llmwiki.text.lexemes import separate_words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How many passages there are, and how long they are together."""
+    """How many chunks there are, and how long they are together."""
 
-    passages: int = 0
+    chunks: int = 0
     length: int = 0
     """In lexemes, each as often as it occurs."""
 
     def __add__(self, other: "Extent") -> "Extent":
-        return Extent(passages=self.passages + other.passages, length=self.length + other.length)
+        return Extent(chunks=self.chunks + other.chunks, length=self.length + other.length)
 
     @property
     def mean_length(self) -> float:
-        """Of a passage."""
-        return self.length / max(self.passages, 1)
+        """Of a chunk."""
+        return self.length / max(self.chunks, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A lexeme of a question that some passage holds."""
+    """A lexeme of a question that some chunk holds."""
 
     lexeme: str
     occurrences: int
     """In the question."""
     frequency: int
-    """Passages that hold it."""
+    """Chunks that hold it."""
 
 
 _EXTENTS = """
-SELECT collection_id, passages, length FROM corpus_extent WHERE collection_id = ANY(:collections)
+SELECT collection_id, chunks, length FROM corpus_extent WHERE collection_id = ANY(:collections)
 """
 
 # The question goes through to_tsvector and nothing else: in the language of tsquery, `-v` would
@@ -80,9 +80,9 @@ LEFT JOIN term t ON t.collection_id = :collection AND t.lexeme = held.lexeme COL
 """
 
 
-def rarity(passages: int, frequency: int) -> float:
+def rarity(chunks: int, frequency: int) -> float:
     """Return the inverse document frequency of BM25 (Robertson and Zaragoza 2009), above zero."""
-    return log(1 + (passages - frequency + 0.5) / (frequency + 0.5))
+    return log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
 
 
 def read_extents(
@@ -91,7 +91,7 @@ def read_extents(
     """Return the size of each of the collections."""
     ids = [collection.id for collection in collections]
     found = {
-        row.collection_id: Extent(passages=row.passages, length=row.length)
+        row.collection_id: Extent(chunks=row.chunks, length=row.length)
         for row in connection.execute(text(_EXTENTS), {"collections": ids})
     }
     return {collection_id: found.get(collection_id, Extent()) for collection_id in ids}
@@ -102,7 +102,7 @@ def question_terms(
 ) -> list[Term]:
     """Return the lexemes of the question as PostgreSQL makes them; none for stop words alone.
 
-    The collections share one text search configuration. A lexeme that no passage holds has the
+    The collections share one text search configuration. A lexeme that no chunk holds has the
     frequency 0.
     """
     rows = connection.execute(
@@ -119,10 +119,8 @@ def question_terms(
     ]
 
 
-def passage_lexemes(
-    connection: Connection, ids: Iterable[ChunkId]
-) -> dict[ChunkId, dict[str, int]]:
-    """Return the lexemes of each passage with their occurrences."""
+def chunk_lexemes(connection: Connection, ids: Iterable[ChunkId]) -> dict[ChunkId, dict[str, int]]:
+    """Return the lexemes of each chunk with their occurrences."""
     held: dict[ChunkId, dict[str, int]] = {}
     for row in connection.execute(text(_HELD), {"ids": list(ids)}).all():
         held.setdefault(ChunkId(row.id), {})[row.lexeme] = row.occurrences
@@ -132,7 +130,7 @@ def passage_lexemes(
 def lexeme_frequencies(
     connection: Connection, collections: Iterable[Collection], lexemes: Sequence[str]
 ) -> dict[str, int]:
-    """Return how many passages hold each of the lexemes; one that none holds is left out."""
+    """Return how many chunks hold each of the lexemes; one that none holds is left out."""
     rows = connection.execute(
         text(_FREQUENCIES),
         {"collections": [collection.id for collection in collections], "lexemes": list(lexemes)},
@@ -143,7 +141,7 @@ def lexeme_frequencies(
 def sentence_terms(
     connection: Connection, collection: Collection, sentences: Sequence[str]
 ) -> list[dict[str, int]]:
-    """Return the lexemes of each sentence with the number of passages that hold them."""
+    """Return the lexemes of each sentence with the number of chunks that hold them."""
     terms: list[dict[str, int]] = [{} for _ in sentences]
     rows = connection.execute(
         text(_SENTENCES),

@@ -32,8 +32,8 @@ def content_hash(*parts: str) -> str:
     return digest.hexdigest()
 
 
-def passage_hash(heading: str, text: str) -> str:
-    """Return the hash by which a passage is compared: its own heading and its text.
+def chunk_hash(heading: str, text: str) -> str:
+    """Return the hash by which a chunk is compared: its own heading and its text.
 
     White space means nothing in prose, so a reflow changes nothing; inside a code fence the
     indentation counts, since it is part of what YAML or Python say.

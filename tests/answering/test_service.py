@@ -52,7 +52,7 @@ def test_the_same_question_again_costs_nothing(
     assert ending(again.events, "answer").facts()["detail"]["from_cache"] is True
 
 
-def test_a_changed_passage_is_asked_about_anew(
+def test_a_changed_chunk_is_asked_about_anew(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     wiki = station(engine, tmp_path, server)
@@ -82,16 +82,16 @@ def test_an_answer_is_kept_for_what_the_model_read_and_for_no_other_owner(
     assert server.requests == 2
 
 
-def test_a_reader_who_may_not_write_gets_the_passages(
+def test_a_reader_who_may_not_write_gets_the_chunks(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     answer = ask(station(engine, tmp_path, server).read_only())
-    assert (answer.method, answer.reason) == ("passages", "failed")
+    assert (answer.method, answer.reason) == ("chunks", "failed")
     assert answer.context.blocks
     assert server.requests == 0
 
 
-def test_what_the_passages_do_not_bear_out_is_dropped(
+def test_what_the_chunks_do_not_bear_out_is_dropped(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     wiki = station(engine, tmp_path, server)
@@ -108,13 +108,13 @@ def test_what_the_passages_do_not_bear_out_is_dropped(
     assert len(answer.dropped) == 3
 
 
-def test_an_answer_that_no_passage_bears_out_gives_way_to_the_passages(
+def test_an_answer_that_no_chunk_bears_out_gives_way_to_the_chunks(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     wiki = station(engine, tmp_path, server)
     server.enqueue(said(("A backup is kept for 45 days.", ["c1"])))
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "unsupported")
+    assert (answer.method, answer.reason) == ("chunks", "unsupported")
     assert answer.statements == ()
     assert answer.context.blocks
 
@@ -125,12 +125,12 @@ def test_a_model_that_finds_no_answer_says_so(
     wiki = station(engine, tmp_path, server)
     server.enqueue(said(answered=False))
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "not-answered")
+    assert (answer.method, answer.reason) == ("chunks", "not-answered")
 
 
-def test_without_a_model_the_passages_are_the_answer(engine: Engine, tmp_path: Path) -> None:
+def test_without_a_model_the_chunks_are_the_answer(engine: Engine, tmp_path: Path) -> None:
     answer = ask(station(engine, tmp_path))
-    assert (answer.method, answer.reason) == ("passages", "no-model")
+    assert (answer.method, answer.reason) == ("chunks", "no-model")
     assert answer.context.blocks[0].first.document_path == "guide/backup.md"
     assert answer.usage.chat_calls == 0
 
@@ -140,7 +140,7 @@ def test_a_spent_budget_says_when_it_returns(
 ) -> None:
     wiki = station(engine, tmp_path, server, budget={"chat_calls_per_day": 0})
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "quota")
+    assert (answer.method, answer.reason) == ("chunks", "quota")
     assert answer.resets_at is not None
     assert server.requests == 0
     event = ending(answer.events, "answer")
@@ -163,7 +163,7 @@ def test_a_quota_that_the_provider_declares_spent_is_no_error(
     body = {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}
     server.enqueue(HttpAnswer(status=429, body=body))
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "quota")
+    assert (answer.method, answer.reason) == ("chunks", "quota")
     assert answer.resets_at is not None
     assert server.requests == 1
 
@@ -188,7 +188,7 @@ def test_whatever_a_model_answers_there_is_an_answer(
     wiki = station(engine, tmp_path, server)
     server.enqueue(broken, broken)
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "failed")
+    assert (answer.method, answer.reason) == ("chunks", "failed")
     assert answer.context.blocks
     event = ending(answer.events, "answer")
     assert event.status == "error"
@@ -201,7 +201,7 @@ def test_a_provider_that_hangs_is_given_up(
     wiki = station(engine, tmp_path, server, answer={"request_timeout": 0.2})
     server.answerer = lambda _request: HttpAnswer(delay=60)
     answer = ask(wiki)
-    assert (answer.method, answer.reason) == ("passages", "failed")
+    assert (answer.method, answer.reason) == ("chunks", "failed")
     assert server.requests == 1
 
 
@@ -211,7 +211,7 @@ def test_a_limit_that_asks_to_wait_for_a_minute_is_not_waited_out(
     wiki = station(engine, tmp_path, server, answer={"request_timeout": 5})
     server.enqueue(HttpAnswer(status=429, headers={"Retry-After": "60"}, body={"error": {}}))
     answer = ask(wiki)
-    assert answer.method == "passages"
+    assert answer.method == "chunks"
     assert server.requests == 1
 
 
@@ -225,7 +225,7 @@ def test_an_empty_corpus_is_not_asked_about(
     assert server.requests == 0
 
 
-def test_instructions_in_a_passage_stay_data(
+def test_instructions_in_a_chunk_stay_data(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     wiki = station(engine, tmp_path, server)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
-from llmwiki.compiler.batch_pages import BatchPages
-from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.batch.pages import BatchPages
+from llmwiki.compiler.drain.finishing import PageFinisher
 from llmwiki.providers.openai_batch import OpenAIBatches
 from llmwiki.store import batches
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from jobs import exit_codes
-from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.drain.finishing import PageFinisher
 from llmwiki.errors import BudgetExhaustedError, ConfigurationError
 from tests.batch.batch_wiki import FILES, BatchWiki
 from tests.support.batch_server import BatchServer, Fault
@@ -170,7 +170,7 @@ def test_a_page_whose_sources_moved_meanwhile_is_written_and_stays_stale(
     assert "number 3 loses" in body[0]
 
 
-def test_labels_are_read_by_what_was_sent_although_the_passages_are_gone(
+def test_labels_are_read_by_what_was_sent_although_the_chunks_are_gone(
     make_wiki: MakeWiki, server: BatchServer
 ) -> None:
     wiki = sent(make_wiki)

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from llmwiki.compiler.batch_requests import FileLimits, file_content, split_files
-from llmwiki.compiler.batch_results import RequestResult, read_results
+from llmwiki.compiler.batch.requests import FileLimits, file_content, split_files
+from llmwiki.compiler.batch.results import RequestResult, read_results
 from llmwiki.errors import InvalidAnswerError
 from llmwiki.store.sent_requests import SentRequest
 

@@ -46,7 +46,7 @@ def test_nothing_of_a_document_drives_the_terminal(command: Command, tmp_path: P
 @pytest.mark.usefixtures("ingested")
 def test_search_as_json_is_one_object(command: Command) -> None:
     document = command("search", "restore_archive", "--json").document
-    first = document["passages"][0]
+    first = document["chunks"][0]
     assert first["document"] == "guide/backup.md"
     assert "identifiers" in first["found_by"]
     assert first["page_compiled"] is False
@@ -82,7 +82,7 @@ def test_an_owner_without_documents_is_named(command: Command) -> None:
 
 
 @pytest.mark.usefixtures("ingested")
-def test_an_answer_without_a_model_says_so_and_shows_the_passages(command: Command) -> None:
+def test_an_answer_without_a_model_says_so_and_shows_the_chunks(command: Command) -> None:
     outcome = command("ask", "how long is a backup kept?")
     assert outcome.code == 0
     assert outcome.stdout.startswith("No model was used: no model is configured.")
@@ -103,7 +103,7 @@ def test_a_spent_budget_is_named_with_the_time_it_returns(command: Command) -> N
     assert "budget chat: 0 of 0 calls are spent until" in outcome.stdout
     assert "Calls return at" not in outcome.stdout
     document = command("ask", "how long is a backup kept?", "--json", "--trace").document
-    assert (document["method"], document["reason"]) == ("passages", "quota")
+    assert (document["method"], document["reason"]) == ("chunks", "quota")
     assert document["resets_at"]
 
 
@@ -149,17 +149,17 @@ def test_weights_that_leave_nothing_to_search_are_refused(command: Command) -> N
 
 
 @pytest.mark.usefixtures("compiled")
-def test_a_broad_question_that_no_passage_speaks_of_is_shown_the_overview(command: Command) -> None:
+def test_a_broad_question_that_no_chunk_speaks_of_is_shown_the_overview(command: Command) -> None:
     outcome = command("ask", "Give me an overview of quantum gravity")
     assert outcome.code == 0
     first, second, empty, overview = outcome.stdout.splitlines()[:4]
-    assert first.startswith("Not in the corpus. The nearest passage is ")
+    assert first.startswith("Not in the corpus. The nearest chunk is ")
     assert second == "The question is a broad one. What the corpus is about, by its overview:"
     assert (empty, overview.partition(":")[0]) == ("", "Overview of handbook")
 
 
 @pytest.mark.usefixtures("compiled")
-def test_any_other_question_that_no_passage_speaks_of_is_not(command: Command) -> None:
+def test_any_other_question_that_no_chunk_speaks_of_is_not(command: Command) -> None:
     outcome = command("ask", "Which particle mediates gravity between quarks?")
     assert outcome.stdout.startswith("Not in the corpus.")
     assert "overview" not in outcome.stdout

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from llmwiki.cli.ask import PASSAGES_SHOWN
+from llmwiki.cli.ask import CHUNKS_SHOWN
 from tests.cli.conftest import Command
 from tests.support.cluster_docs import CLUSTER_DOCS, PLAN, QUESTION, SERVICE_ACCOUNT_PATH
 from tests.support.wiki import write_tree
@@ -160,8 +160,8 @@ def test_an_answer_prints_the_required_evidence_wherever_it_ranks(command: Comma
     assert f"] {SERVICE_ACCOUNT_PATH} > " in shown
     [number] = [
         block["number"]
-        for block in command("ask", QUESTION, "--json").document["passages"]
+        for block in command("ask", QUESTION, "--json").document["chunks"]
         if block["document"] == SERVICE_ACCOUNT_PATH
     ][:1]
-    assert number > PASSAGES_SHOWN
-    assert "more passages were found" in shown
+    assert number > CHUNKS_SHOWN
+    assert "more chunks were found" in shown

@@ -78,7 +78,7 @@ def test_why_tells_a_fresh_page(command: Command) -> None:
     assert "is fresh" in outcome.stdout
 
 
-def test_why_names_the_passage_that_moved_and_what_the_page_says(
+def test_why_names_the_chunk_that_moved_and_what_the_page_says(
     command: Command, compiled: Path
 ) -> None:
     slug = slug_of(command, "backup")
@@ -93,9 +93,9 @@ def test_why_names_the_passage_that_moved_and_what_the_page_says(
     document = command("why", slug, "--json").document
     assert document["state"] == "stale"
     assert document["reasons"] == ["content"]
-    [passage] = document["passages"]
-    assert passage["document_path"] == "guide/backup.md"
-    assert passage["statements"]
+    [chunk] = document["chunks"]
+    assert chunk["document_path"] == "guide/backup.md"
+    assert chunk["statements"]
     other = slug_of(command, "licence")
     assert command("why", other, "--json").document["state"] == "fresh"
 
@@ -107,7 +107,7 @@ def test_why_names_what_was_removed(command: Command, compiled: Path) -> None:
     command("ingest", str(compiled), "--collection", "handbook")
     command("sweep")
     shown = command("why", slug).stdout
-    assert "removed: passage" in shown
+    assert "removed: chunk" in shown
     assert "restore" in shown
 
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 
 from llmwiki.compiler.answer import PROBLEMS
-from llmwiki.compiler.gate_page import REFUSALS, REPAIRS
-from llmwiki.compiler.gate_rules import REASONS
+from llmwiki.grounding.page_rules import REFUSALS, REPAIRS
+from llmwiki.grounding.statement_rules import REASONS
 from tests.compiler.bad_answer import READ, Outcome
 from tests.compiler.bad_markup import INJECTIONS, MARKUP
 from tests.compiler.bad_pages import FORM, NO_ANSWER, SMALL_PARTS, WRONG_PAGE

@@ -80,7 +80,7 @@ WRONG_PAGE = (
         "padded",
     ),
     refused("shrunk to a sentence", only(GOOD_STATEMENTS[0]), "shrunk", previous_length=2_000),
-    refused("a page of a topic without passages", page(), "no-sources", pack=(EMPTY,)),
+    refused("a page of a topic without chunks", page(), "no-sources", pack=(EMPTY,)),
     refused(
         "no summary and no sentence that could be one",
         page(tldr=None, sections=sections(*GOOD_STATEMENTS[3:5])),

@@ -1,4 +1,4 @@
-"""Answers with a statement that cites wrongly, or says what no passage says."""
+"""Answers with a statement that cites wrongly, or says what no chunk says."""
 
 from tests.compiler.bad_answer import (
     CHINESE,
@@ -34,7 +34,7 @@ DETAILS = (
     dropped("a number changed", also("It listens on port 7071.", "c1"), "unsupported-detail"),
     dropped("a number cut", also("It listens on port 70.", "c1"), "unsupported-detail"),
     dropped(
-        "a number of another passage", also("Port 7070 is the limit.", "c4"), "unsupported-detail"
+        "a number of another chunk", also("Port 7070 is the limit.", "c4"), "unsupported-detail"
     ),
     dropped(
         "a unit turned into a share",
@@ -124,9 +124,7 @@ TALK = (
     dropped(
         "a citation of another topic in the text", also("The relay listens [c5].", "c1"), "leak"
     ),
-    dropped(
-        "the passages named", also("The passages describe how the relay listens.", "c1"), "leak"
-    ),
+    dropped("the chunks named", also("The chunks describe how the relay listens.", "c1"), "leak"),
     dropped("the request named", also("As requested, the relay listens.", "c1"), "leak"),
     dropped("the form of the request copied", also("--- END the relay listens", "c1"), "leak"),
 )
@@ -148,7 +146,7 @@ LANGUAGE = (
         "foreign-language",
     ),
     dropped(
-        "English for Chinese passages",
+        "English for Chinese chunks",
         answer(
             {
                 **GOOD_PAGE,

@@ -1,4 +1,4 @@
-"""Small topics, passages and drafts for the tests of the compiler."""
+"""Small topics, chunks and drafts for the tests of the compiler."""
 
 from llmwiki.domain import (
     ChunkId,

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from llmwiki.compiler.answer import read_answer
-from llmwiki.compiler.gate import GateLimits, GateVerdict, check_draft
 from llmwiki.domain import PageDraft, Statement, TopicId
+from llmwiki.grounding.gate import GateLimits, GateVerdict, check_draft
 from tests.compiler.bad_answer import GOOD, PACK, READ, BadAnswer, Outcome
 from tests.compiler.bad_answers import BAD_ANSWERS, MEANINGS, document
 

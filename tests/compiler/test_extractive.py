@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmwiki.compiler.choice import MOST_PAGE_TOKENS
-from llmwiki.compiler.extractive import ExtractiveGenerator
+from llmwiki.compiler.drafts.extractive import ExtractiveGenerator
+from llmwiki.compiler.drafts.sentence_selection import MOST_PAGE_TOKENS
 from llmwiki.domain import (
     ChunkId,
     CollectionId,
@@ -25,11 +25,11 @@ from llmwiki.text.hashing import normalise
 from llmwiki.text.tokens import count_tokens
 from tests.replay.histories import clone
 
-Passage = tuple[str, str]
+HeadedText = tuple[str, str]
 """Heading, empty for the document's own text, and text."""
 
 
-def sources(*passages: Passage, title: str = "Widgets", path: str = "widgets.md") -> TopicSources:
+def sources(*texts: HeadedText, title: str = "Widgets", path: str = "widgets.md") -> TopicSources:
     chunks = (
         SourceChunk(
             id=ChunkId(number),
@@ -39,7 +39,7 @@ def sources(*passages: Passage, title: str = "Widgets", path: str = "widgets.md"
             content_hash="",
             token_count=count_tokens(text),
         )
-        for number, (heading, text) in enumerate(passages, start=1)
+        for number, (heading, text) in enumerate(texts, start=1)
     )
     return of_chunks(*chunks, title=title)
 
@@ -122,7 +122,7 @@ def test_a_heading_that_occurs_twice_is_told_apart_by_the_one_above() -> None:
     assert [section.heading for section in page.sections] == ["Linux: Install", "Windows: Install"]
 
 
-def test_the_same_sentence_in_two_passages_is_stated_once_and_cites_both() -> None:
+def test_the_same_sentence_in_two_chunks_is_stated_once_and_cites_both() -> None:
     page = page_of(sources(("", "A widget is a part."), ("Usage", "Turn it. A widget is a\npart.")))
     assert texts(page) == ["A widget is a part.", "Turn it."]
     assert body(page)[0].chunk_ids == (1, 2)
@@ -267,16 +267,16 @@ BLOCKS = st.sampled_from(
         FILLER,
     ]
 )
-PASSAGES = st.tuples(
+CHUNKS = st.tuples(
     st.sampled_from(["", "Use", "Next steps", "FAQ"]),
     st.lists(BLOCKS | st.text(max_size=60), max_size=5).map("\n\n".join),
 )
 
 
 @settings(deadline=None)
-@given(st.lists(PASSAGES, max_size=8))
-def test_every_statement_is_found_in_every_passage_that_it_cites(passages: list[Passage]) -> None:
-    topic = sources(*passages)
+@given(st.lists(CHUNKS, max_size=8))
+def test_every_statement_is_found_in_every_chunk_that_it_cites(chunks: list[HeadedText]) -> None:
+    topic = sources(*chunks)
     for page in ExtractiveGenerator().generate([topic]).drafts.values():
         assert_verbatim(topic, page)
         assert page.sections
@@ -318,20 +318,20 @@ def test_pages_of_real_documentation_are_verbatim_and_within_the_budget(
 
 def topic_of(path: Path) -> TopicSources:
     document = parse(path.name, path.read_bytes())
-    passages = [
-        (breadcrumb_of(document.title, section.path), passage)
+    found = [
+        (breadcrumb_of(document.title, section.path), chunk)
         for section in chunk_document(document, target_tokens=200)
-        for passage in section.passages
+        for chunk in section.chunks
     ]
     chunks = [
         SourceChunk(
             id=ChunkId(number),
             document_path=path.name,
             breadcrumb=breadcrumb,
-            text=passage.text,
-            content_hash=passage.content_hash,
-            token_count=passage.token_count,
+            text=chunk.text,
+            content_hash=chunk.content_hash,
+            token_count=chunk.token_count,
         )
-        for number, (breadcrumb, passage) in enumerate(passages)
+        for number, (breadcrumb, chunk) in enumerate(found)
     ]
     return of_chunks(*chunks, title=document.title)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llmwiki.compiler.gate import DroppedStatement, GateLimits, GateVerdict, check_draft
 from llmwiki.domain import PageDraft, PageSection, Statement, StatementKind, TopicSources
+from llmwiki.grounding.gate import DroppedStatement, GateLimits, GateVerdict, check_draft
 from tests.compiler.bad_answer import CHINESE, RELAY
 from tests.compiler.samples import chunk, draft, statement, topic_sources
 
@@ -70,13 +70,13 @@ def test_a_verbatim_draft_passes_untouched() -> None:
     "text",
     [
         "Sure, here is the page about <b>relays</b>.",
-        "As requested, the passages say c9 — 🍔",
+        "As requested, the chunks say c9 — 🍔",
         "🍔",
         "word " * 900,
         "Der Zustand wird im Speicher gehalten und ist nach dem Neustart nicht mehr da.",
     ],
 )
-def test_nothing_that_a_passage_says_is_held_against_the_page(text: str) -> None:
+def test_nothing_that_a_chunk_says_is_held_against_the_page(text: str) -> None:
     sources = topic_sources(1, "Relay", chunk(1, text.strip()))
     said = statement(text.strip(), 1)
 

@@ -108,7 +108,7 @@ def test_a_stop_for_length_marks_the_generation_even_when_all_pages_are_whole() 
     assert set(generation.drafts) == {1}
 
 
-def test_a_topic_without_passages_is_not_asked_for() -> None:
+def test_a_topic_without_chunks_is_not_asked_for() -> None:
     chat = ScriptedChat(answer(page("t1", "It opens slowly.", "c1")))
 
     generation = generator(chat).generate([EMPTY, VALVE])
@@ -118,7 +118,7 @@ def test_a_topic_without_passages_is_not_asked_for() -> None:
     assert chat.requests[0]["subject"] == "topic-2"
 
 
-def test_nothing_is_spent_on_a_pack_without_passages() -> None:
+def test_nothing_is_spent_on_a_pack_without_chunks() -> None:
     chat = ScriptedChat()
 
     generation = generator(chat).generate([EMPTY])
@@ -139,8 +139,8 @@ def test_the_subject_is_cut() -> None:
 
 def test_no_request_exceeds_the_input_limit_and_what_is_left_out_is_logged() -> None:
     chat = ScriptedChat()
-    passages = [chunk(number, "The relay keeps its state. " * 40) for number in range(30)]
-    large: TopicSources = topic_sources(1, "Relay", *passages)
+    chunks = [chunk(number, "The relay keeps its state. " * 40) for number in range(30)]
+    large: TopicSources = topic_sources(1, "Relay", *chunks)
     limits = PackLimits(max_input_tokens=3000)
 
     with capture_logs() as logs:
@@ -150,7 +150,7 @@ def test_no_request_exceeds_the_input_limit_and_what_is_left_out_is_logged() -> 
     sent = sum(len(message["content"]) for message in chat.requests[0]["messages"])
     assert sent // 4 <= 3000
     (entry,) = logs
-    assert entry["event"] == "compile.passages_left_out"
+    assert entry["event"] == "compile.chunks_left_out"
     assert entry["left_out"] + entry["kept"] == 30
 
 

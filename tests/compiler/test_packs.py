@@ -18,11 +18,11 @@ SENTENCE = "The relay keeps its state in memory and forgets it on restart. "
 
 
 def topic(number: int, *, sentences: int = 10, chunks: int = 2) -> TopicSources:
-    passages = [
+    made = [
         chunk(number * 100 + index, SENTENCE * sentences, breadcrumb=("Relay", f"Part {index}"))
         for index in range(chunks)
     ]
-    return topic_sources(number, f"Topic {number}", *passages)
+    return topic_sources(number, f"Topic {number}", *made)
 
 
 def numbers(packs: tuple[tuple[TopicSources, ...], ...]) -> list[list[int]]:
@@ -84,7 +84,7 @@ def test_sources_that_fit_are_returned_as_they_are() -> None:
     assert fitted.left_out == 0
 
 
-def test_the_section_with_the_most_text_loses_its_last_passages() -> None:
+def test_the_section_with_the_most_text_loses_its_last_chunks() -> None:
     long = [chunk(number, SENTENCE * 20, breadcrumb=("Relay", "Long")) for number in range(1, 6)]
     short = [chunk(9, SENTENCE, breadcrumb=("Relay", "Short"))]
     sources = topic_sources(1, "Relay", *long, *short)
@@ -92,11 +92,11 @@ def test_the_section_with_the_most_text_loses_its_last_passages() -> None:
 
     fitted = fit_sources(sources, limit)
 
-    assert [passage.id for passage in fitted.sources.chunks] == [1, 2, 3, 9]
+    assert [chunk.id for chunk in fitted.sources.chunks] == [1, 2, 3, 9]
     assert fitted.left_out == 2
 
 
-def test_a_single_passage_that_is_too_large_is_cut() -> None:
+def test_a_single_chunk_that_is_too_large_is_cut() -> None:
     sources = topic_sources(1, "Relay", chunk(1, SENTENCE * 1000))
 
     fitted = fit_sources(sources, 3000)
@@ -116,7 +116,7 @@ def test_a_pack_that_was_put_together_elsewhere_is_cut_to_equal_shares() -> None
     assert [each.left_out for each in fitted] == [1, 0, 1]
 
 
-def test_a_topic_without_passages_fits_any_limit() -> None:
+def test_a_topic_without_chunks_fits_any_limit() -> None:
     empty = topic_sources(1, "Relay")
 
     assert fit_sources(empty, 10).sources == empty
@@ -134,8 +134,8 @@ def test_packs_keep_every_topic_in_order_and_fit_after_fitting(
 ) -> None:
     tokens = request_tokens(()) + room
     topics = [
-        topic_sources(number, "Relay", *(chunk(index, text) for index, text in enumerate(passages)))
-        for number, passages in enumerate(texts)
+        topic_sources(number, "Relay", *(chunk(index, text) for index, text in enumerate(chunks)))
+        for number, chunks in enumerate(texts)
     ]
 
     packs = plan_packs(topics, PackLimits(max_pages=count, max_input_tokens=tokens))

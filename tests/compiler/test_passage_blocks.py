@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmwiki.compiler.passage_blocks import split_blocks, split_items, without_marker
+from llmwiki.compiler.drafts.chunk_blocks import split_blocks, split_items, without_marker
 
-PASSAGE = """First line
+CHUNK = """First line
 of a paragraph.
 
 - one
@@ -21,10 +21,10 @@ of a paragraph.
 | `x` | 1 |"""
 
 
-def test_a_passage_falls_into_its_blocks() -> None:
-    blocks = split_blocks(PASSAGE)
+def test_a_chunk_falls_into_its_blocks() -> None:
+    blocks = split_blocks(CHUNK)
     assert [block.kind for block in blocks] == ["prose", "list", "code", "table"]
-    assert "\n\n".join(block.text for block in blocks) == PASSAGE
+    assert "\n\n".join(block.text for block in blocks) == CHUNK
 
 
 def test_a_code_block_keeps_its_blank_lines_and_inner_fences() -> None:

@@ -44,7 +44,7 @@ def test_the_schema_is_what_strict_structured_output_takes() -> None:
     }
 
 
-def test_topics_and_passages_are_labelled_through_the_whole_request() -> None:
+def test_topics_and_chunks_are_labelled_through_the_whole_request() -> None:
     text = request()
 
     lines = [line.rsplit(" ", 1)[0] for line in text.splitlines()]
@@ -53,7 +53,7 @@ def test_topics_and_passages_are_labelled_through_the_whole_request() -> None:
         "=== TOPIC t2",
     ]
     for label in ("c1", "c2", "c3"):
-        assert f"--- PASSAGE {label}" in lines
+        assert f"--- CHUNK {label}" in lines
         assert f"--- END {label}" in lines
 
 
@@ -65,7 +65,7 @@ def test_no_database_id_leaves_the_house() -> None:
     assert not any(number in request() for number in ("9001", "9002", "9003", "71", "72"))
 
 
-def test_a_passage_cannot_forge_the_boundary() -> None:
+def test_a_chunk_cannot_forge_the_boundary() -> None:
     text = request()
     boundary = text.splitlines()[0].removeprefix("Boundary: ")
 

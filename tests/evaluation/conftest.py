@@ -9,7 +9,7 @@ import pytest
 
 from llmwiki.domain import ChunkId
 from llmwiki.evaluation.dataset import Dataset, Judgment, Query
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
+from llmwiki.evaluation.retrieved import RankedChunk, Retrieved
 from llmwiki.evaluation.running import Answer, Contents, RankedDocument, Run
 
 Rows = Iterable[Mapping[str, Any] | str]
@@ -102,7 +102,7 @@ def make_answer(
             size: Contents(ranking=tuple(documents), added=tuple(added))
             for size, documents in shown.items()
         },
-        retrieved=retrieved or Retrieved(passages=(), documents=frozenset()),
+        retrieved=retrieved or Retrieved(chunks=(), documents=frozenset()),
         milliseconds=1.0,
     )
 
@@ -111,5 +111,5 @@ def make_run(dataset: Dataset, answers: Mapping[str, Answer], name: str = "confi
     return Run(configuration=name, dataset=dataset, answers=answers)
 
 
-def passage(number: int, path: str, score: float = 0.0) -> RankedPassage:
-    return RankedPassage(chunk_id=ChunkId(number), document_path=path, score=score)
+def chunk(number: int, path: str, score: float = 0.0) -> RankedChunk:
+    return RankedChunk(chunk_id=ChunkId(number), document_path=path, score=score)

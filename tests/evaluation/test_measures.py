@@ -102,7 +102,7 @@ def test_families_that_fire_are_false_where_fewer_than_two_are_required() -> Non
             "two": [("a", 1, "f"), ("b", 1, "g")],
         }
     )
-    fired = Retrieved(passages=(), documents=frozenset(), automatic_families=("f", "g"))
+    fired = Retrieved(chunks=(), documents=frozenset(), automatic_families=("f", "g"))
     answers = {key: make_answer(["a"], retrieved=fired) for key in ("one", "two")}
     values = measure(make_run(dataset, {"none": make_answer(["a"]), **answers}))
     assert values["false_family"] == {"none": 0, "one": 1, "two": None}
@@ -110,7 +110,7 @@ def test_families_that_fire_are_false_where_fewer_than_two_are_required() -> Non
 
 def test_witness_authority_is_the_share_of_witnesses_that_have_it() -> None:
     witnesses = tuple(Witness(family="f", authority_met=met) for met in (True, False, True))
-    retrieved = Retrieved(passages=(), documents=frozenset(), witnesses=witnesses)
+    retrieved = Retrieved(chunks=(), documents=frozenset(), witnesses=witnesses)
     run = make_run(TWO_FAMILIES, {"q": make_answer(["a"], retrieved=retrieved)})
     assert measure(run)["witness_authority"]["q"] == pytest.approx(2 / 3)
 

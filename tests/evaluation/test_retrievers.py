@@ -11,8 +11,8 @@ from llmwiki.evaluation.retrievers import ProductRetriever, RememberingEmbedder
 from llmwiki.evaluation.tables import NO_PLANS
 from llmwiki.ports import Vectors
 from llmwiki.providers.hashing_embedder import HashingEmbedder
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.evidence.plan_files import load_plans
-from llmwiki.retrieval.parts import Parts
 from llmwiki.store.vectors import read_vectors
 from tests.providers.conftest import FakeClock
 from tests.support.wiki import Wiki, prose
@@ -73,9 +73,9 @@ def test_the_final_order_comes_with_the_documents_of_the_context_and_its_events(
     parts: Parts, collection: Collection
 ) -> None:
     found = retriever(parts, collection)("What keeps the backup value?", limit=3)
-    assert len(found.passages) == 3
-    assert found.passages[0].document_path == "backup.md"
-    assert {passage.document_path for passage in found.passages} <= found.documents
+    assert len(found.chunks) == 3
+    assert found.chunks[0].document_path == "backup.md"
+    assert {chunk.document_path for chunk in found.chunks} <= found.documents
     assert found.problem is None
     assert {"dense", "lexical", "fuse"} <= {event["step"] for event in found.events}
 
@@ -83,7 +83,7 @@ def test_the_final_order_comes_with_the_documents_of_the_context_and_its_events(
 def test_equal_questions_have_equal_rankings(parts: Parts, collection: Collection) -> None:
     ask = retriever(parts, collection)
     question = "Which value is read again?"
-    assert ask(question, limit=20).passages == ask(question, limit=20).passages
+    assert ask(question, limit=20).chunks == ask(question, limit=20).chunks
 
 
 def test_the_settings_are_those_of_the_configuration(parts: Parts, collection: Collection) -> None:
@@ -98,7 +98,7 @@ def test_a_question_that_cannot_be_asked_comes_with_its_problem(
     parts: Parts, collection: Collection
 ) -> None:
     found = retriever(parts, collection)("why? " * 5_000, limit=3)
-    assert found.passages == ()
+    assert found.chunks == ()
     assert found.problem is not None
     assert "characters" in found.problem
 
@@ -108,14 +108,14 @@ def test_diversity_reorders_what_was_found_and_keeps_to_the_limit(
 ) -> None:
     question = "Which backup number keeps its value?"
     plain = retriever(parts, collection)(question, limit=50)
-    for share, expected in (("1", plain.passages[:5]), ("0.2", None)):
+    for share, expected in (("1", plain.chunks[:5]), ("0.2", None)):
         diverse = configure(CONFIGURED, "mmr", [f"mmr={share}"])
         found = retriever(parts, collection, diverse)(question, limit=5)
-        assert len(found.passages) == 5
-        assert set(found.passages) <= set(plain.passages)
-        assert found.documents == {passage.document_path for passage in found.passages}
+        assert len(found.chunks) == 5
+        assert set(found.chunks) <= set(plain.chunks)
+        assert found.documents == {chunk.document_path for chunk in found.chunks}
         if expected is not None:
-            assert found.passages == expected
+            assert found.chunks == expected
 
 
 def test_a_question_is_embedded_once_for_all_its_contexts(
@@ -157,7 +157,7 @@ def test_vectors_are_read_in_the_space_of_the_collection(
     parts: Parts, collection: Collection
 ) -> None:
     found = retriever(parts, collection)("backup", limit=2)
-    ids = [passage.chunk_id for passage in found.passages]
+    ids = [chunk.chunk_id for chunk in found.chunks]
     with parts.engine.connect() as connection:
         vectors = read_vectors(connection, collection, ids)
         other = replace(collection, embedder=EmbedderIdentity(name="other", dimension=3))

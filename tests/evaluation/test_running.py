@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmwiki.domain import Usage
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
+from llmwiki.evaluation.retrieved import RankedChunk, Retrieved
 from llmwiki.evaluation.running import Needs, Trial, rank_documents, run_queries
-from tests.evaluation.conftest import make_dataset, passage
+from tests.evaluation.conftest import chunk, make_dataset
 from tests.providers.conftest import FakeClock
 
 DATASET = make_dataset({"q": [("A", 1, "f")]})
@@ -14,11 +14,11 @@ IDS = {"a.md": "A", "b.md": "B", "c.md": "C"}
 
 
 class Scripted:
-    """Answers with the first passages of a list, and takes its time."""
+    """Answers with the first chunks of a list, and takes its time."""
 
-    def __init__(self, clock: FakeClock, passages: Sequence[RankedPassage]) -> None:
+    def __init__(self, clock: FakeClock, chunks: Sequence[RankedChunk]) -> None:
         self.clock = clock
-        self.passages = passages
+        self.chunks = chunks
         self.limits: list[int] = []
 
     def __call__(self, question: str, *, limit: int) -> Retrieved:
@@ -26,7 +26,7 @@ class Scripted:
         self.limits.append(limit)
         self.clock.sleep(0.25 * len(self.limits))
         return Retrieved(
-            passages=tuple(self.passages[:limit]),
+            chunks=tuple(self.chunks[:limit]),
             documents=frozenset({"c.md", "a.md"}),
             usage=Usage(chat_calls=len(self.limits)),
         )
@@ -34,7 +34,7 @@ class Scripted:
 
 def test_a_question_is_asked_for_each_context_and_for_the_ranking() -> None:
     clock = FakeClock()
-    ask = Scripted(clock, [passage(number, f"{number}.md") for number in range(60)])
+    ask = Scripted(clock, [chunk(number, f"{number}.md") for number in range(60)])
     trial = Trial(name="mine", retriever=ask, ids=IDS)
     run = run_queries(trial, DATASET, clock, Needs(depth=30))
     assert ask.limits == [10, 4, 30]
@@ -46,7 +46,7 @@ def test_a_question_is_asked_for_each_context_and_for_the_ranking() -> None:
 
 def test_what_no_measure_needs_is_not_asked_for() -> None:
     clock = FakeClock()
-    ask = Scripted(clock, [passage(1, "a.md")])
+    ask = Scripted(clock, [chunk(1, "a.md")])
     trial = Trial(name="mine", retriever=ask, ids=IDS)
     answer = run_queries(trial, DATASET, clock, Needs(contexts=(), depth=None)).answers["q"]
     assert ask.limits == [10]
@@ -64,7 +64,7 @@ def test_the_first_time_is_what_is_timed_and_counted() -> None:
 
 def test_documents_that_only_the_rest_of_the_context_holds_are_told_apart() -> None:
     clock = FakeClock()
-    ask = Scripted(clock, [passage(1, "b.md"), passage(2, "a.md")])
+    ask = Scripted(clock, [chunk(1, "b.md"), chunk(2, "a.md")])
     trial = Trial(name="mine", retriever=ask, ids=IDS)
     answer = run_queries(trial, DATASET, clock, Needs()).answers["q"]
     assert answer.contexts[4].ranking == ("B", "A")
@@ -79,27 +79,27 @@ def test_progress_is_told_question_by_question() -> None:
     assert told == [("small: mine", 1, 1)]
 
 
-def test_a_document_stands_where_its_best_passage_does() -> None:
-    passages = [passage(5, "b.md", 3.0), passage(1, "a.md", 2.0), passage(2, "b.md", 1.0)]
-    ranking = rank_documents(passages, IDS)
+def test_a_document_stands_where_its_best_chunk_does() -> None:
+    chunks = [chunk(5, "b.md", 3.0), chunk(1, "a.md", 2.0), chunk(2, "b.md", 1.0)]
+    ranking = rank_documents(chunks, IDS)
     assert [(document.id, document.score) for document in ranking] == [("B", 3.0), ("A", 2.0)]
 
 
 def test_a_document_that_the_dataset_does_not_know_keeps_its_place() -> None:
-    passages = [passage(1, "other.md"), passage(2, "a.md")]
-    assert [document.id for document in rank_documents(passages, IDS)] == ["other.md", "A"]
+    chunks = [chunk(1, "other.md"), chunk(2, "a.md")]
+    assert [document.id for document in rank_documents(chunks, IDS)] == ["other.md", "A"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(list(IDS)), st.floats(0, 1))))
-def test_the_ranking_follows_from_the_order_of_passages_and_nothing_else(
+def test_the_ranking_follows_from_the_order_of_chunks_and_nothing_else(
     rows: list[tuple[str, float]],
 ) -> None:
-    passages = [passage(number, path, score) for number, (path, score) in enumerate(rows)]
-    ranking = rank_documents(passages, IDS)
-    assert ranking == rank_documents(passages, dict(reversed(IDS.items())))
+    chunks = [chunk(number, path, score) for number, (path, score) in enumerate(rows)]
+    ranking = rank_documents(chunks, IDS)
+    assert ranking == rank_documents(chunks, dict(reversed(IDS.items())))
     assert [document.id for document in ranking] == list(
         dict.fromkeys(IDS[path] for path, _ in rows)
     )
-    equal = [passage(number, path) for number, (path, _) in enumerate(rows)]
+    equal = [chunk(number, path) for number, (path, _) in enumerate(rows)]
     same_order = [document.id for document in rank_documents(equal, IDS)]
     assert same_order == [document.id for document in ranking]

@@ -9,7 +9,7 @@ from llmwiki.evaluation.configurations import Configuration
 from llmwiki.evaluation.corpus import LoadedCorpus
 from llmwiki.evaluation.evaluation import Evaluation, Task, costs_of, steps_of
 from llmwiki.evaluation.measures import MEASURES
-from llmwiki.evaluation.retrieved import RankedPassage, Retrieved
+from llmwiki.evaluation.retrieved import RankedChunk, Retrieved
 from llmwiki.evaluation.service import Plan, evaluate
 from tests.evaluation.conftest import make_answer, make_dataset
 from tests.providers.conftest import FakeClock
@@ -37,11 +37,11 @@ class Ordered:
     def __call__(self, question: str, *, limit: int) -> Retrieved:
         assert question
         found = [
-            RankedPassage(chunk_id=ChunkId(number), document_path=path, score=-number)
+            RankedChunk(chunk_id=ChunkId(number), document_path=path, score=-number)
             for number, path in enumerate(self.paths)
         ]
         return Retrieved(
-            passages=tuple(found[:limit]),
+            chunks=tuple(found[:limit]),
             documents=frozenset(self.paths[:limit]),
             events=(
                 {"step": "dense", "status": "active"},
@@ -108,7 +108,7 @@ def test_how_steps_ended_is_counted() -> None:
 
 def test_costs_are_means_of_questions_and_percentiles_of_times() -> None:
     retrieved = Retrieved(
-        passages=(), documents=frozenset(), usage=Usage(chat_calls=1, input_tokens=300)
+        chunks=(), documents=frozenset(), usage=Usage(chat_calls=1, input_tokens=300)
     )
     costs = costs_of({"q": make_answer([]), "r": make_answer([], retrieved=retrieved)})
     assert (costs.chat_calls, costs.input_tokens, costs.rerank_calls) == (0.5, 150, 0)

@@ -42,7 +42,7 @@ def of(wiki: Wiki) -> tuple[Collection, Calibration | None]:
 def test_an_ingest_measures_what_scores_mean(engine: Engine, tmp_path: Path) -> None:
     _, calibration = of(station(engine, tmp_path))
     assert calibration is not None
-    assert calibration.passages == 5
+    assert calibration.chunks == 5
     assert -0.1 < calibration.foreign_cosine < 0.2
     assert 0.3 < calibration.own_closeness <= 1
     assert (calibration.common_overlap, calibration.rare_overlap) == (0.15, 0.35)
@@ -65,7 +65,7 @@ def test_it_is_measured_again_only_when_the_corpus_is_another(
     assert not calibrate(engine, embedder, collection)
     assert embedder.texts == 0
     station(engine, tmp_path).change(
-        "UPDATE collection SET evidence_levels = jsonb_set(evidence_levels, '{passages}', '50')"
+        "UPDATE collection SET evidence_levels = jsonb_set(evidence_levels, '{chunks}', '50')"
     )
     assert calibrate(engine, embedder, collection)
     assert embedder.texts == 50 + 5
@@ -77,7 +77,7 @@ def test_an_embedder_that_fails_leaves_the_figures_as_they_are(
     wiki = station(engine, tmp_path)
     collection, before = of(wiki)
     wiki.change(
-        "UPDATE collection SET evidence_levels = jsonb_set(evidence_levels, '{passages}', '50')"
+        "UPDATE collection SET evidence_levels = jsonb_set(evidence_levels, '{chunks}', '50')"
     )
     assert not calibrate(engine, CountingEmbedder(fails=True), collection)
     _, after = of(wiki)
@@ -108,11 +108,11 @@ def test_the_first_sentence_is_as_long_as_a_question(text: str, sentence: str) -
     assert first_sentence(text) == sentence
 
 
-@pytest.mark.parametrize(("passages", "needed"), [(1, 0.36), (1000, 0.72), (10**9, 0.72)])
-def test_a_larger_corpus_asks_for_more(passages: int, needed: float) -> None:
+@pytest.mark.parametrize(("chunks", "needed"), [(1, 0.36), (1000, 0.72), (10**9, 0.72)])
+def test_a_larger_corpus_asks_for_more(chunks: int, needed: float) -> None:
     calibration = Calibration(
         embedder="e",
-        passages=passages,
+        chunks=chunks,
         foreign_cosine=0.1,
         own_closeness=0.8,
         common_overlap=0.1,

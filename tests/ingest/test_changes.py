@@ -15,10 +15,10 @@ def values(text: str, heading: str = "Guide", position: int = 0) -> ChunkValues:
     )
 
 
-def section(heading: str, *passages: str) -> SectionValues:
+def section(heading: str, *chunks: str) -> SectionValues:
     return SectionValues(
-        values=values(" ".join(passages), heading),
-        passages=tuple(values(text, heading) for text in passages),
+        values=values(" ".join(chunks), heading),
+        chunks=tuple(values(text, heading) for text in chunks),
     )
 
 
@@ -42,7 +42,7 @@ def ids(sections: Sequence[SectionPlan]) -> list[object]:
     return [
         (
             plan.stored.id if plan.stored else None,
-            [passage.stored.id if passage.stored else None for passage in plan.passages],
+            [chunk.stored.id if chunk.stored else None for chunk in plan.chunks],
         )
         for plan in sections
     ]
@@ -63,18 +63,18 @@ def test_an_unchanged_document_keeps_every_row() -> None:
     assert plan.removed == ()
 
 
-def test_an_edited_passage_takes_over_the_row_of_the_one_that_it_replaces() -> None:
+def test_an_edited_chunk_takes_over_the_row_of_the_one_that_it_replaces() -> None:
     plan = plan_changes(BEFORE, [section("Guide", "a", "b edited"), section("Usage", "c")])
     assert ids(plan.sections) == [(1, [2, 3]), (4, [5])]
     assert plan.removed == ()
 
 
-def test_an_added_passage_has_no_row_and_disturbs_no_other() -> None:
+def test_an_added_chunk_has_no_row_and_disturbs_no_other() -> None:
     plan = plan_changes(BEFORE, [section("Guide", "new", "a", "b"), section("Usage", "c")])
     assert ids(plan.sections) == [(1, [None, 2, 3]), (4, [5])]
 
 
-def test_a_passage_that_moved_to_another_section_keeps_its_row() -> None:
+def test_a_chunk_that_moved_to_another_section_keeps_its_row() -> None:
     plan = plan_changes(BEFORE, [section("Guide", "a"), section("Usage", "c", "b")])
     assert ids(plan.sections) == [(1, [2]), (4, [5, 3])]
     assert plan.removed == ()
@@ -86,7 +86,7 @@ def test_a_renamed_section_is_recognised_by_its_content() -> None:
     assert ids(plan.sections) == [(1, [2])]
 
 
-def test_a_removed_section_is_removed_with_its_passages() -> None:
+def test_a_removed_section_is_removed_with_its_chunks() -> None:
     plan = plan_changes(BEFORE, [section("Guide", "a", "b")])
     assert set(plan.removed) == {4, 5}
 

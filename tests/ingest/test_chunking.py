@@ -10,7 +10,7 @@ from llmwiki.ingest.chunked import ChunkedSection
 from llmwiki.ingest.chunking import chunk_document
 from llmwiki.parsing.markdown.parser import parse_markdown
 from llmwiki.parsing.parsed import Block, BlockKind, ParsedDocument, Section
-from llmwiki.text.hashing import passage_hash
+from llmwiki.text.hashing import chunk_hash
 from llmwiki.text.tokens import count_tokens
 
 
@@ -32,7 +32,7 @@ def _chunk(*blocks: Block, target: int) -> ChunkedSection:
 
 
 def _texts(*blocks: Block, target: int) -> list[str]:
-    return [passage.text for passage in _chunk(*blocks, target=target).passages]
+    return [chunk.text for chunk in _chunk(*blocks, target=target).chunks]
 
 
 def test_blocks_are_packed_in_order_up_to_the_target() -> None:
@@ -46,9 +46,9 @@ def test_blocks_are_packed_in_order_up_to_the_target() -> None:
 
 def test_hashes_cover_the_own_heading_and_the_text() -> None:
     section = _chunk(_paragraph("one two"), target=10)
-    assert section.content_hash == passage_hash("Setup", "one two")
-    assert section.passages[0].content_hash == passage_hash("Setup", "one two")
-    assert section.passages[0].token_count == section.token_count == 2
+    assert section.content_hash == chunk_hash("Setup", "one two")
+    assert section.chunks[0].content_hash == chunk_hash("Setup", "one two")
+    assert section.chunks[0].token_count == section.token_count == 2
 
 
 def test_a_short_introduction_goes_with_what_it_introduces() -> None:
@@ -65,7 +65,7 @@ def test_an_introduction_stays_where_what_follows_has_no_room_for_it() -> None:
     assert _texts(_paragraph("Run this:"), code, target=14) == ["Run this:", code.text]
 
 
-def test_a_tiny_last_passage_joins_the_one_before() -> None:
+def test_a_tiny_last_chunk_joins_the_one_before() -> None:
     assert _texts(_paragraph(_words(10)), _paragraph("end"), target=10) == [f"{_words(10)}\n\nend"]
 
 
@@ -145,7 +145,7 @@ def test_a_document_of_headings_alone_lists_them() -> None:
     document = parse_markdown("a.md", "# Guide\n\n## One\n\n## Two\n")
     (section,) = chunk_document(document, target_tokens=100)
     assert section.path == ("Guide",)
-    assert [passage.text for passage in section.passages] == ["Guide\nOne\nTwo"]
+    assert [chunk.text for chunk in section.chunks] == ["Guide\nOne\nTwo"]
 
 
 def test_an_empty_document_yields_nothing() -> None:
@@ -183,7 +183,7 @@ _BLOCKS = st.lists(st.builds(_make_block, _KINDS, _PROSE, _LINES), min_size=1, m
 
 @settings(deadline=None)
 @given(_BLOCKS, st.integers(min_value=12, max_value=80))
-def test_every_word_is_in_a_passage_in_order_and_passages_keep_their_size(
+def test_every_word_is_in_a_chunk_in_order_and_chunks_keep_their_size(
     blocks: list[Block], target: int
 ) -> None:
     section = _chunk(*blocks, target=target)
@@ -192,15 +192,15 @@ def test_every_word_is_in_a_passage_in_order_and_passages_keep_their_size(
         marks = {"```", "|", "head", "---"}
         return [word for word in text.split() if word not in marks]
 
-    found = [word for passage in section.passages for word in words(passage.text)]
+    found = [word for chunk in section.chunks for word in words(chunk.text)]
     assert found == words("\n".join(block.text for block in blocks))
-    assert all(passage.token_count <= target * 1.5 for passage in section.passages)
-    assert all(count_tokens(each.text) == each.token_count for each in section.passages)
+    assert all(chunk.token_count <= target * 1.5 for chunk in section.chunks)
+    assert all(count_tokens(each.text) == each.token_count for each in section.chunks)
 
 
 @settings(deadline=None)
 @given(_BLOCKS, st.integers(min_value=12, max_value=80), st.data())
-def test_a_changed_letter_changes_one_passage_and_moves_no_cut(
+def test_a_changed_letter_changes_one_chunk_and_moves_no_cut(
     blocks: list[Block], target: int, data: st.DataObject
 ) -> None:
     position = data.draw(st.integers(min_value=0, max_value=len(blocks) - 1))
@@ -214,8 +214,8 @@ def test_a_changed_letter_changes_one_passage_and_moves_no_cut(
     text = old.text[:index] + "Z" + old.text[index + 1 :]
     changed = [*blocks]
     changed[position] = Block(kind=old.kind, text=text, header=old.header)
-    before = [each.content_hash for each in _chunk(*blocks, target=target).passages]
-    after = [each.content_hash for each in _chunk(*changed, target=target).passages]
+    before = [each.content_hash for each in _chunk(*blocks, target=target).chunks]
+    after = [each.content_hash for each in _chunk(*changed, target=target).chunks]
     assert len(before) == len(after)
     assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
 
@@ -225,12 +225,12 @@ def test_a_changed_letter_changes_one_passage_and_moves_no_cut(
 def test_tiny_targets_lose_nothing_either(blocks: list[Block], target: int) -> None:
     section = _chunk(*blocks, target=target)
     letters = "".join(block.text for block in blocks if block.kind == "paragraph").split()
-    found = "".join("".join(passage.text.split()) for passage in section.passages)
+    found = "".join("".join(chunk.text.split()) for chunk in section.chunks)
     remaining = iter(found)
     assert all(letter in remaining for word in letters for letter in word)
 
 
-def test_passages_of_a_section_follow_one_another_in_reading_order() -> None:
+def test_chunks_of_a_section_follow_one_another_in_reading_order() -> None:
     blocks = [_paragraph(f"paragraph {number:04} text") for number in range(100)]
     texts = _texts(*blocks, target=20)
     assert all(one < other for one, other in pairwise(texts))

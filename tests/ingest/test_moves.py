@@ -4,11 +4,11 @@ from llmwiki.domain import DocumentId
 from llmwiki.ingest.moves import match_moves
 
 
-def test_a_file_with_the_same_passages_under_a_new_path_is_the_same_document() -> None:
+def test_a_file_with_the_same_chunks_under_a_new_path_is_the_same_document() -> None:
     assert match_moves({DocumentId(1): Counter("abc")}, {"new.md": Counter("abc")}) == {"new.md": 1}
 
 
-def test_a_move_that_also_edits_is_recognised_while_half_of_the_passages_are_shared() -> None:
+def test_a_move_that_also_edits_is_recognised_while_half_of_the_chunks_are_shared() -> None:
     assert match_moves({DocumentId(1): Counter("abcd")}, {"n.md": Counter("abxy")}) == {"n.md": 1}
     assert match_moves({DocumentId(1): Counter("abcd")}, {"n.md": Counter("axyz")}) == {}
 
@@ -19,7 +19,7 @@ def test_each_document_is_continued_once_and_by_the_closest_file() -> None:
     assert match_moves(gone, new) == {"near.md": 1, "other.md": 2}
 
 
-def test_files_without_passages_are_never_matched() -> None:
+def test_files_without_chunks_are_never_matched() -> None:
     assert match_moves({DocumentId(1): Counter()}, {"empty.md": Counter()}) == {}
 
 

@@ -18,7 +18,7 @@ FILES = {
 }
 
 
-def passages(wiki: Wiki) -> dict[object, object]:
+def chunks(wiki: Wiki) -> dict[object, object]:
     rows = wiki.rows("SELECT id, content_hash FROM chunk WHERE parent_id IS NOT NULL")
     return {row[0]: row[1] for row in rows}
 
@@ -34,7 +34,7 @@ def test_a_second_run_over_the_same_folder_changes_no_row(wiki: Wiki) -> None:
     assert sorted(before) == sorted(after)
 
 
-def test_a_typo_changes_one_passage_and_its_section_and_nothing_else(wiki: Wiki) -> None:
+def test_a_typo_changes_one_chunk_and_its_section_and_nothing_else(wiki: Wiki) -> None:
     wiki.ingest(FILES)
     before = wiki.rows("SELECT id, content_hash FROM chunk")
     edited = FILES["guide/install.md"].replace("valve number 3 keeps", "valve number 3 kepes")
@@ -45,14 +45,14 @@ def test_a_typo_changes_one_passage_and_its_section_and_nothing_else(wiki: Wiki)
     assert len(set(after) - set(before)) == 2
 
 
-def test_a_moved_file_keeps_its_passages_and_their_embeddings(wiki: Wiki) -> None:
+def test_a_moved_file_keeps_its_chunks_and_their_embeddings(wiki: Wiki) -> None:
     wiki.ingest(FILES)
-    before = passages(wiki)
+    before = chunks(wiki)
     moved = {**FILES, "handbook/setup.md": FILES["guide/install.md"]}
     del moved["guide/install.md"]
     report, _ = wiki.ingest(moved)
     assert (report.moved, report.added, report.removed, report.embedded) == (1, 0, 0, 0)
-    assert passages(wiki) == before
+    assert chunks(wiki) == before
 
 
 def test_what_is_gone_from_the_folder_is_gone_from_the_corpus(wiki: Wiki) -> None:
@@ -78,13 +78,13 @@ def test_a_run_that_would_lose_more_than_half_stops_before_it_writes(
 
 def test_a_file_that_can_no_longer_be_read_keeps_its_document(wiki: Wiki) -> None:
     wiki.ingest(FILES)
-    before = passages(wiki)
+    before = chunks(wiki)
     (wiki.folder / "guide/upgrade.md").write_bytes(b"# Upgrade \xff\xfe broken")
     report, _ = wiki.ingest()
     (problem,) = report.problems
     assert problem.path == "guide/upgrade.md"
     assert problem.remedy
-    assert passages(wiki) == before
+    assert chunks(wiki) == before
 
 
 def test_metadata_comes_from_path_rules_and_front_matter_beats_them(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from llmwiki.compiler.recipe import source_hash
+from llmwiki.compiler.fingerprint import source_hash
 from llmwiki.domain import TopicId
 from llmwiki.store import chunks
 from llmwiki.store.ledger_report import budget_figures
@@ -70,7 +70,7 @@ class Rounds:
         topics = dict(self.wiki.rows("SELECT id, key FROM topic WHERE retired_at IS NULL"))
         with self.wiki.engine.connect() as connection:
             found = chunks.topic_sources(connection, map(TopicId, topics))
-        return {topics[topic]: source_hash(passages) for topic, passages in found.items()}
+        return {topics[topic]: source_hash(sources) for topic, sources in found.items()}
 
     def _check_under_fire(self, cap: int) -> None:
         assert self.wiki.collection is not None

@@ -97,7 +97,7 @@ def test_what_is_lost_while_the_answer_is_being_written_is_recorded_as_well(
 ) -> None:
     """A quarter of the lease has passed, so that it is renewed between two pages."""
     wiki.drain(budget=0)
-    monkeypatch.setattr("llmwiki.compiler.open_pages.SHARE_OF_LEASE", 1e9)
+    monkeypatch.setattr("llmwiki.compiler.drain.open_pages.SHARE_OF_LEASE", 1e9)
     taken: list[str] = []
 
     def answer_late(request: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DataError
 
 from jobs import exit_codes
-from llmwiki.compiler.extractive import ExtractiveGenerator
-from llmwiki.compiler.finishing import Outcome, PageFinisher
+from llmwiki.compiler.drafts.extractive import ExtractiveGenerator
+from llmwiki.compiler.drain.finishing import Outcome, PageFinisher
 from llmwiki.config import CompileSettings, GeneratorSettings, Settings
 from llmwiki.domain import Generation
 from llmwiki.errors import TransientProviderError

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from jobs import compile_drain
 from jobs.runner import JobOptions, run_job
 from llmwiki.bootstrap import App, build
-from llmwiki.compiler.drain import Drain
-from llmwiki.compiler.finishing import PageFinisher
+from llmwiki.compiler.drain.finishing import PageFinisher
+from llmwiki.compiler.drain.service import Drain
 from llmwiki.config import BudgetSettings, CompileSettings, GeneratorSettings, Settings
 from llmwiki.logs import configure_logging
 from llmwiki.providers.openai_chat import OpenAIChat

@@ -178,7 +178,7 @@ DAMAGES = (
         code="missing-embedding",
         slug=None,
         statements=(f"DELETE FROM embedding WHERE hash = {_CHUNK_HASH}",),
-        remedy="1 of 2 passages of `guide.md`",
+        remedy="1 of 2 chunks of `guide.md`",
     ),
     Damage(
         code="missing-embedding",
@@ -196,7 +196,7 @@ DAMAGES = (
         code="wrong-sized-embedding",
         slug=None,
         statements=(f"UPDATE embedding SET vector = '[1,2]' WHERE hash = {_CHUNK_HASH}",),
-        remedy="1 of 2 passages of `guide.md`",
+        remedy="1 of 2 chunks of `guide.md`",
     ),
     Damage(
         code="missing-search-vector",

@@ -69,7 +69,7 @@ def _fill(statement: str, names: Mapping[str, str]) -> str:
 
 
 def build_wiki(connection: Connection) -> Collection:
-    """Write the wiki: page ``guide`` from two passages, ``ledger`` from one, and the contents."""
+    """Write the wiki: page ``guide`` from two chunks, ``ledger`` from one, and the contents."""
     collection = create_collection(connection, "docs", "system", EMBEDDER)
     queue, retries = _document(
         connection, collection, "guide.md", [("Queue", QUEUE), ("Retries", RETRIES)]
@@ -87,7 +87,7 @@ def build_wiki(connection: Connection) -> Collection:
 
 
 def _document(
-    connection: Connection, collection: Collection, path: str, passages: Sequence[tuple[str, str]]
+    connection: Connection, collection: Collection, path: str, chunks: Sequence[tuple[str, str]]
 ) -> list[ChunkId]:
     title = path.removesuffix(".md").title()
     document_id = connection.execute(
@@ -96,27 +96,27 @@ def _document(
         .returning(DocumentTable.id)
     ).scalar_one()
     ids: list[ChunkId] = []
-    for number, (heading, passage) in enumerate(passages):
-        section = _values(number * 2, (title, heading), passage)
-        child = _values(number * 2 + 1, (title, heading), passage, embedded=True)
+    for number, (heading, chunk) in enumerate(chunks):
+        section = _values(number * 2, (title, heading), chunk)
+        child = _values(number * 2 + 1, (title, heading), chunk, embedded=True)
         identity = DocumentId(document_id)
         (parent,) = insert_chunks(connection, collection, identity, [(None, section)])
         ids += insert_chunks(connection, collection, identity, [(parent, child)])
-        _embed(connection, collection, passage)
+        _embed(connection, collection, chunk)
     return ids
 
 
 def _values(
-    position: int, breadcrumb: tuple[str, ...], passage: str, *, embedded: bool = False
+    position: int, breadcrumb: tuple[str, ...], chunk: str, *, embedded: bool = False
 ) -> ChunkValues:
     return ChunkValues(
         position=position,
         breadcrumb=breadcrumb,
-        text=passage,
-        content_hash=content_hash(passage),
-        token_count=len(passage.split()),
-        embedding_hash=content_hash(passage) if embedded else None,
-        search_text=passage if embedded else None,
+        text=chunk,
+        content_hash=content_hash(chunk),
+        token_count=len(chunk.split()),
+        embedding_hash=content_hash(chunk) if embedded else None,
+        search_text=chunk if embedded else None,
     )
 
 

@@ -21,7 +21,7 @@ def known(
 
 
 def reconcile(proposals: list[ProposedTopic], topics: list[KnownTopic]) -> Reconciliation:
-    """Reconcile suggestions whose contents are named by their passages."""
+    """Reconcile suggestions whose contents are named by their chunks."""
     hashes = [str(proposal.chunk_ids) for proposal in proposals]
     return reconcile_by_content(proposals, hashes, topics)
 
@@ -30,7 +30,7 @@ def continued(result: object) -> dict[int, int]:
     return {index: topic.id for index, topic in result.continued.items()}  # type: ignore[attr-defined]
 
 
-def test_a_topic_whose_path_changed_is_recognised_by_its_passages() -> None:
+def test_a_topic_whose_path_changed_is_recognised_by_its_chunks() -> None:
     result = reconcile([proposed("new/path", 1, 2, 3)], [known(7, "old/path", 1, 2)])
     assert continued(result) == {0: 7}
     assert (result.new_keys, result.gone) == ({}, ())
@@ -102,7 +102,7 @@ def test_a_live_page_is_not_given_up_for_a_retired_one_that_says_the_same() -> N
     assert continued(result) == {0: 1}
 
 
-def test_of_live_topics_that_say_the_same_each_keeps_its_own_passages() -> None:
+def test_of_live_topics_that_say_the_same_each_keeps_its_own_chunks() -> None:
     result = reconcile(
         [proposed("new/a", 1), proposed("new/b", 1, 2)],
         [known(1, "b", 2, source_hash="(1,)"), known(2, "a", 1, source_hash="(1,)")],

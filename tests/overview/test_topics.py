@@ -57,13 +57,13 @@ def test_a_large_document_is_divided_by_its_headings() -> None:
     assert topics[3].title == "big.md: Part 3"
 
 
-def test_one_huge_section_is_divided_by_its_passages() -> None:
+def test_one_huge_section_is_divided_by_its_chunks() -> None:
     topics = propose_topics([document("log.md", ("Entries", 20_000))], SETTINGS)
     assert len(topics) > 10
     assert all(len(topic.chunk_ids) * 200 <= 1000 for topic in topics)
 
 
-def test_every_passage_belongs_to_exactly_one_topic() -> None:
+def test_every_chunk_belongs_to_exactly_one_topic() -> None:
     documents = [
         document(f"folder{number % 3}/{number}.md", ("A", 70 * number), ("B", 300))
         for number in range(30)

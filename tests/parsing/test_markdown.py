@@ -19,9 +19,9 @@ def _texts(text: str) -> list[str]:
     return [block.text for block in _blocks(text)]
 
 
-def _passages(document: ParsedDocument) -> str:
+def _chunks(document: ParsedDocument) -> str:
     sections = chunk_document(document, target_tokens=200)
-    return "\n".join(passage.text for section in sections for passage in section.passages)
+    return "\n".join(chunk.text for section in sections for chunk in section.chunks)
 
 
 def test_headings_of_both_forms_make_nested_paths() -> None:
@@ -175,7 +175,7 @@ def test_ten_thousand_headings_are_ten_thousand_sections() -> None:
 def test_ten_thousand_headings_alone_are_listed_and_none_is_lost() -> None:
     document = parse_markdown("a.md", "".join(f"## h{number}\n" for number in range(10_000)))
     (section,) = chunk_document(document, target_tokens=200)
-    listed = "\n".join(passage.text for passage in section.passages)
+    listed = "\n".join(chunk.text for chunk in section.chunks)
     assert listed.split("\n") == [f"h{number}" for number in range(10_000)]
 
 
@@ -203,7 +203,7 @@ def test_a_paragraph_of_a_megabyte_is_read_in_seconds(unit: str) -> None:
     ],
 )
 def test_deep_nesting_loses_no_word(text: str) -> None:
-    assert sorted(re.findall(r"w\d+", _passages(parse_markdown("a.md", text)))) == sorted(
+    assert sorted(re.findall(r"w\d+", _chunks(parse_markdown("a.md", text)))) == sorted(
         re.findall(r"w\d+", text)
     )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, assert_never
 
 from llmwiki.domain import StoppedReason
 from llmwiki.providers.classification import REFUSED
-from llmwiki.providers.signs import LONGEST_WAIT
+from llmwiki.providers.error_signals import LONGEST_WAIT
 from tests.providers.answer_case import Case
 from tests.providers.failure_answers import CONFIGURATION, FAILURES
 from tests.providers.limit_answers import LIMITS, QUOTAS_GONE

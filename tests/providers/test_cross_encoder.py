@@ -25,7 +25,7 @@ def scores(encoder: CrossEncoder, question: str, texts: list[str]) -> list[float
     return [score for _, score in answer.scores]
 
 
-def test_a_passage_is_scored_by_what_it_says_and_not_by_the_question(folder: Path) -> None:
+def test_a_chunk_is_scored_by_what_it_says_and_not_by_the_question(folder: Path) -> None:
     encoder = CrossEncoder(folder, FakeClock())
 
     assert scores(encoder, "good good", ["bad", "good fine word", ""]) == [-2.0, 4.0, 0.0]
@@ -37,7 +37,7 @@ def test_the_folder_names_the_model(folder: Path) -> None:
     assert (identity.method, identity.name) == ("cross-encoder", "tiny-reranker")
 
 
-def test_many_passages_keep_their_order_though_batches_are_sorted_by_length(folder: Path) -> None:
+def test_many_chunks_keep_their_order_though_batches_are_sorted_by_length(folder: Path) -> None:
     texts = ["word " * (17 * index % 23) + "fine " * index for index in range(5 * BATCH_SIZE + 1)]
 
     assert scores(CrossEncoder(folder, FakeClock()), "question", texts) == list(range(len(texts)))
@@ -47,11 +47,11 @@ def test_many_passages_keep_their_order_though_batches_are_sorted_by_length(fold
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None
 )
 @given(st.lists(st.lists(st.sampled_from(["good", "bad", "word"]), max_size=30), max_size=12))
-def test_no_passage_is_scored_otherwise_for_its_neighbours(
-    folder: Path, passages: list[list[str]]
+def test_no_chunk_is_scored_otherwise_for_its_neighbours(
+    folder: Path, chunks: list[list[str]]
 ) -> None:
     encoder = CrossEncoder(folder, FakeClock())
-    texts = [" ".join(words) for words in passages]
+    texts = [" ".join(words) for words in chunks]
 
     together = scores(encoder, "question", texts)
 
@@ -82,13 +82,13 @@ def test_token_types_are_given_only_to_a_model_that_asks(tmp_path: Path) -> None
     assert scores(CrossEncoder(folder, FakeClock()), "good", ["bad"]) == [1.0]
 
 
-def test_a_long_passage_loses_its_end(folder: Path) -> None:
+def test_a_long_chunk_loses_its_end(folder: Path) -> None:
     encoder = CrossEncoder(folder, FakeClock(), max_tokens=32)
     # 32 tokens less three of the frame and one of the question.
     assert scores(encoder, "question", ["good " * 200]) == [28 * 3.0]
 
 
-def test_a_long_question_leaves_half_of_the_room_to_the_passage(folder: Path) -> None:
+def test_a_long_question_leaves_half_of_the_room_to_the_chunk(folder: Path) -> None:
     encoder = CrossEncoder(folder, FakeClock(), max_tokens=32)
 
     assert scores(encoder, "question " * 100, ["good " * 200]) == [13 * 3.0]
@@ -109,7 +109,7 @@ def test_when_time_is_over_the_other_batches_are_left_and_nothing_is_answered(
     encoder = CrossEncoder(folder, clock)
     before = clock.monotonic()
 
-    with pytest.raises(TransientProviderError, match=f"scored {2 * BATCH_SIZE} of 40 passages"):
+    with pytest.raises(TransientProviderError, match=f"scored {2 * BATCH_SIZE} of 40 chunks"):
         encoder.score("question", ["word"] * 40, timeout=3.0)
 
     assert clock.monotonic() - before < 6.0
@@ -118,13 +118,13 @@ def test_when_time_is_over_the_other_batches_are_left_and_nothing_is_answered(
 def test_a_batch_in_which_the_time_runs_out_is_ended(tmp_path: Path) -> None:
     encoder = CrossEncoder(write_cross_encoder(tmp_path, hangs=True), FakeClock())
 
-    with pytest.raises(TransientProviderError, match=r"scored 0 of 2 passages within 0\.05 s"):
+    with pytest.raises(TransientProviderError, match=r"scored 0 of 2 chunks within 0\.05 s"):
         encoder.score("question", ["good", "slow"], timeout=0.05)
 
     assert scores(encoder, "question", ["good"]) == [3.0]
 
 
-def test_no_passages_have_no_scores(folder: Path) -> None:
+def test_no_chunks_have_no_scores(folder: Path) -> None:
     assert scores(CrossEncoder(folder, FakeClock()), "question", []) == []
 
 
@@ -179,7 +179,7 @@ def test_a_graph_for_one_pair_at_a_time_is_refused_when_it_is_opened(tmp_path: P
         CrossEncoder(write_cross_encoder(tmp_path, batch=1), FakeClock())
 
 
-def test_a_model_that_fails_on_a_passage_is_an_answer_that_is_none(
+def test_a_model_that_fails_on_a_chunk_is_an_answer_that_is_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = CrossEncoder(folder, FakeClock())

@@ -52,7 +52,7 @@ def reranker(
 
 
 @pytest.mark.parametrize("service", get_args(RerankService))
-def test_a_question_and_its_passages_are_one_request(
+def test_a_question_and_its_chunks_are_one_request(
     server: RerankServer, meter: FakeMeter, service: RerankService
 ) -> None:
     asked = reranker(server, meter, service)
@@ -79,7 +79,7 @@ def test_a_request_is_a_unit_of_the_ledger_that_is_settled_with_its_tokens(
     assert (unit.budget, unit.purpose, unit.subject) == (
         "rerank",
         "rerank",
-        f"{service} rerank-test: 3 passages",
+        f"{service} rerank-test: 3 chunks",
     )
     assert unit.settled == [("answered", 200, 30, 0)]
     assert (answer.usage.rerank_calls, answer.usage.input_tokens) == (1, 30)

@@ -45,7 +45,7 @@ def take_back(run: Replay, history: History, judged: NightReport) -> NightReport
     written = run.drain(undone)
     history.check_out(night)
     again = run.take_over(night)
-    again.passages_changed = judged.passages_changed
+    again.chunks_changed = judged.chunks_changed
     again.ingest = judged.ingest
     again.seconds = judged.seconds
     again.faults += judged.faults

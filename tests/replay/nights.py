@@ -33,7 +33,7 @@ class NightReport:
 
     night: int
     ingest: IngestReport
-    passages_changed: int
+    chunks_changed: int
     topics: int
     reasons: Counter[str]
     marked: frozenset[str]
@@ -82,11 +82,11 @@ class Replay:
         self.oracle.go_on(self.tree.topics, slugs)
         faults += judgement.faults
         faults += [] if swept.exit_code == exit_codes.DONE else ["the sweep failed"]
-        gone, came = before.passages - self.tree.passages, self.tree.passages - before.passages
+        gone, came = before.chunks - self.tree.chunks, self.tree.chunks - before.chunks
         return NightReport(
             night=night,
             ingest=ingest,
-            passages_changed=max(gone.total(), came.total()),
+            chunks_changed=max(gone.total(), came.total()),
             topics=len(pages),
             reasons=Counter(reason for reasons in given.values() for reason in reasons),
             marked=frozenset(given),

@@ -67,7 +67,7 @@ class Oracle:
         ties = _ties(self._recognisable(claimed), today)
         apart = list(_kept_apart(ties, slugs))
         kept_apart = [
-            f"{slug}: shares {tie.shared} passages with {slugs[number]} and was kept from it"
+            f"{slug}: shares {tie.shared} chunks with {slugs[number]} and was kept from it"
             for slug, number, tie in apart
             if tie.binding and not self._begins_in_place(slugs[number], today[number])
         ]
@@ -130,7 +130,7 @@ class Oracle:
 
 
 def _explains(given: AbstractSet[str], compiled: TopicText | None, topic: TopicText) -> bool:
-    """Tell whether the reasons are what the difference between two bags of passages can mean."""
+    """Tell whether the reasons are what the difference between two bags of chunks can mean."""
     if compiled is None:
         return given == NEVER_COMPILED
     if compiled.content == topic.content:
@@ -143,7 +143,7 @@ def _explains(given: AbstractSet[str], compiled: TopicText | None, topic: TopicT
         # Nothing can have been edited, so that "content" can only stand for the title.
         retitled = compiled.title != topic.title
         return given == _named(content=retitled, added=gained > 0, removed=lost > 0)
-    # An edit takes a passage on each side, and what it leaves over came or went.
+    # An edit takes a chunk on each side, and what it leaves over came or went.
     return (
         (gained <= lost or "added" in given)
         and (lost <= gained or "removed" in given)
@@ -160,7 +160,7 @@ def _loss(compiled: TopicText | None, topic: TopicText) -> str:
         return "a page without text"
     lost, gained = compiled.bag - topic.bag, topic.bag - compiled.bag
     return (
-        f"{lost.total()} passages lost, {gained.total()} gained, "
+        f"{lost.total()} chunks lost, {gained.total()} gained, "
         f"title {compiled.title!r} now {topic.title!r}"
     )
 
@@ -170,7 +170,7 @@ class Tie:
     """How well a page and a topic belong together, weakest first."""
 
     binding: bool
-    """They share at least half of the passages of the larger one, or they share some and
+    """They share at least half of the chunks of the larger one, or they share some and
     the topic is where the page's address says."""
     in_place: bool
     shared: int

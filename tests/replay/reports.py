@@ -17,7 +17,7 @@ class Line:
 
     night: int
     files: int
-    passages: int
+    chunks: int
     moved: int
     topics: int
     marked: int
@@ -45,7 +45,7 @@ class ReplayReport:
         line = Line(
             night=judged.night,
             files=files,
-            passages=judged.passages_changed,
+            chunks=judged.chunks_changed,
             moved=judged.ingest.moved,
             topics=judged.topics,
             marked=len(judged.marked),
@@ -68,7 +68,7 @@ def write_line(line: Line) -> str:
     reasons = " ".join(f"{name}={line.reasons[name]}" for name in REASONS if line.reasons[name])
     steps = " ".join(f"{step} {line.seconds.get(step, 0.0):.1f}" for step in STEPS)
     return (
-        f"night {line.night}: {line.files} files, {line.passages} passages, "
+        f"night {line.night}: {line.files} files, {line.chunks} chunks, "
         f"{line.marked} of {line.topics} marked ({reasons or 'none'}), {line.compiled} compiled, "
         f"{line.retired} retired, {line.needless} needless; seconds: {steps}; "
         f"faults: {line.faults}"
@@ -85,7 +85,7 @@ def write_report(name: str, report: ReplayReport, *, largest: int) -> str:
 
 
 _HEAD = (
-    *("Night", "Files", "Passages", "Topics", "Marked"),
+    *("Night", "Files", "Chunks", "Topics", "Marked"),
     *REASONS[:4],
     *("Compiled", "Retired", "Seconds"),
 )
@@ -93,7 +93,7 @@ _HEAD = (
 
 def _cells(line: Line) -> tuple[str, ...]:
     seconds = sum(line.seconds.get(step, 0.0) for step in STEPS)
-    figures = (line.night, line.files, line.passages, line.topics, line.marked)
+    figures = (line.night, line.files, line.chunks, line.topics, line.marked)
     reasons = (line.reasons[name] for name in REASONS[:4])
     return (
         *map(str, (*figures, *reasons, line.compiled, line.retired)),
@@ -104,12 +104,12 @@ def _cells(line: Line) -> tuple[str, ...]:
 def _summary(report: ReplayReport) -> list[tuple[str, ...]]:
     lines = report.lines
     later = lines[1:]
-    changed = sum(line.passages for line in later)
+    changed = sum(line.chunks for line in later)
     return [
         ("What", "Figure"),
         ("Nights", str(len(lines))),
         ("Topics, first and last night", f"{lines[0].topics}, {lines[-1].topics}"),
-        ("Files and passages changed after the first night", f"{_sum(later, 'files')}, {changed}"),
+        ("Files and chunks changed after the first night", f"{_sum(later, 'files')}, {changed}"),
         ("Files moved", str(_sum(later, "moved"))),
         ("Pages marked after the first night", str(_sum(later, "marked"))),
         ("Pages compiled after the first night", str(_sum(later, "compiled"))),

@@ -29,7 +29,7 @@ class SyntheticNight:
 
 
 def paragraph(name: str) -> str:
-    """Return about fifty words, the same for the same name: one passage."""
+    """Return about fifty words, the same for the same name: one chunk."""
     chance = random.Random(name)  # noqa: S311 - text, no secret
     words = [chance.choice(_WORDS) for _ in range(50)]
     sentences = (" ".join(words[at : at + 10]).capitalize() + "." for at in range(0, 50, 10))

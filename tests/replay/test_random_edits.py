@@ -129,7 +129,7 @@ def test_random_nights_agree_with_the_oracle(run: Replay, nights: list[list[Edit
 
 @few_examples
 @given(path=_paths, number=_numbers)
-def test_a_typo_changes_its_passage_and_its_section_and_nothing_else(
+def test_a_typo_changes_its_chunk_and_its_section_and_nothing_else(
     run: Replay, path: str, number: int
 ) -> None:
     restore_tree(run.folder)

@@ -18,12 +18,12 @@ from llmwiki.overview.topics import propose_topics
 ENDINGS = frozenset({".md", ".mdx", ".rst", ".txt", ".html"})
 
 Saying = tuple[str, str]
-"""The heading above a passage and the passage's text, with white space folded."""
+"""The heading above a chunk and the chunk's text, with white space folded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopicText:
-    """What a topic says: its title and its passages, in whatever order."""
+    """What a topic says: its title and its chunks, in whatever order."""
 
     place: str
     """The key that the tree alone would give it."""
@@ -33,27 +33,27 @@ class TopicText:
 
     @cached_property
     def bag(self) -> Counter[Saying]:
-        """The passages with how often each occurs."""
+        """The chunks with how often each occurs."""
         return Counter(self.sayings)
 
     @cached_property
     def content(self) -> tuple[str, tuple[Saying, ...]]:
-        """The title and the passages in an order of their own: equal where two say the same."""
+        """The title and the chunks in an order of their own: equal where two say the same."""
         return self.title, tuple(sorted(self.sayings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A state of the folder: its topics in reading order, and every passage of it."""
+    """A state of the folder: its topics in reading order, and every chunk of it."""
 
     topics: tuple[TopicText, ...]
-    passages: Counter[tuple[str, Saying]]
+    chunks: Counter[tuple[str, Saying]]
     """With the path of its file."""
     documents: Mapping[str, PreparedDocument]
     """By path."""
 
 
-EMPTY_TREE = Tree(topics=(), passages=Counter(), documents={})
+EMPTY_TREE = Tree(topics=(), chunks=Counter(), documents={})
 
 
 def fold(text: str) -> str:
@@ -79,19 +79,19 @@ def read_tree(
     *,
     before: Mapping[str, PreparedDocument],
 ) -> Tree:
-    """Parse and chunk every document of the folder, and group the passages into topics.
+    """Parse and chunk every document of the folder, and group the chunks into topics.
 
     A file that cannot be read today says what it said ``before``: nothing shall be lost by it.
     """
     texts: dict[ChunkId, Saying] = {}
-    passages: Counter[tuple[str, Saying]] = Counter()
+    chunks: Counter[tuple[str, Saying]] = Counter()
     outlines = []
     documents = dict(_documents(folder, ingest, before))
     for document in documents.values():
         outline, sayings = _outline(document, first=len(texts))
         outlines.append(outline)
         texts |= sayings
-        passages.update((document.values.path, saying) for saying in sayings.values())
+        chunks.update((document.values.path, saying) for saying in sayings.values())
     topics = tuple(
         TopicText(
             place=topic.key,
@@ -101,7 +101,7 @@ def read_tree(
         )
         for topic in propose_topics(outlines, overview)
     )
-    return Tree(topics=topics, passages=passages, documents=documents)
+    return Tree(topics=topics, chunks=chunks, documents=documents)
 
 
 def _documents(
@@ -145,20 +145,20 @@ def _prepared(
 def _outline(
     document: PreparedDocument, *, first: int
 ) -> tuple[DocumentOutline, dict[ChunkId, Saying]]:
-    """Number the passages from ``first`` on, as the overview wants numbers to group."""
+    """Number the chunks from ``first`` on, as the overview wants numbers to group."""
     sayings: dict[ChunkId, Saying] = {}
     sections = []
     for section in document.sections:
-        numbers = [ChunkId(first + len(sayings) + place) for place in range(len(section.passages))]
+        numbers = [ChunkId(first + len(sayings) + place) for place in range(len(section.chunks))]
         heading = section.values.breadcrumb[-1]
-        for number, passage in zip(numbers, section.passages, strict=True):
-            sayings[number] = (fold(heading), fold(passage.text))
+        for number, chunk in zip(numbers, section.chunks, strict=True):
+            sayings[number] = (fold(heading), fold(chunk.text))
         sections.append(
             SectionOutline(
                 breadcrumb=section.values.breadcrumb,
                 chunk_ids=tuple(numbers),
-                content_hashes=tuple(passage.content_hash for passage in section.passages),
-                token_counts=tuple(passage.token_count for passage in section.passages),
+                content_hashes=tuple(chunk.content_hash for chunk in section.chunks),
+                token_counts=tuple(chunk.token_count for chunk in section.chunks),
             )
         )
     outline = DocumentOutline(

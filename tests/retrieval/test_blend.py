@@ -97,7 +97,7 @@ def test_without_any_score_nothing_changes() -> None:
     assert blend(candidates, judgement({}), NO_WORDS, BlendWeights()) == candidates
 
 
-def test_an_identifier_in_a_twentieth_of_the_passages_is_a_common_one() -> None:
+def test_an_identifier_in_a_twentieth_of_the_chunks_is_a_common_one() -> None:
     weights = {"rare": 3.0, "common": 2.0, "unknown": 9.0}
 
     assert rare_identifiers(weights, {"rare": 4, "common": 5}, 100) == {

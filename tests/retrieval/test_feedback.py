@@ -5,9 +5,9 @@ from llmwiki.config import RetrievalSettings
 from llmwiki.providers.clock import SystemClock
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import Event
 from llmwiki.retrieval.feedback import FeedbackDetail, choose_words, relevance_model
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.service import retrieve
 from tests.retrieval.conftest import Ingest
 from tests.support.candidates import candidate
@@ -36,10 +36,10 @@ def find(engine: Engine, question: str, **settings: object) -> tuple[list[str], 
     [ending] = [
         each for each in context.events if each.step == "feedback" and each.status != "active"
     ]
-    return [each.passage.document_path for each in context.ranking], ending
+    return [each.chunk.document_path for each in context.ranking], ending
 
 
-def test_words_of_the_best_passages_tell_the_others_apart(engine: Engine, ingest: Ingest) -> None:
+def test_words_of_the_best_chunks_tell_the_others_apart(engine: Engine, ingest: Ingest) -> None:
     ingest(BIRDS)
     before, off = find(engine, QUESTION, feedback={"weight": 0.0})
     after, done = find(engine, QUESTION, feedback={"fewest_words": 2})
@@ -72,7 +72,7 @@ def test_a_fusion_that_takes_no_completed_scores_takes_no_words(
 
 
 @pytest.mark.parametrize("question", ["trumpets", "channels"])
-def test_what_no_second_passage_holds_is_no_word(
+def test_what_no_second_chunk_holds_is_no_word(
     engine: Engine, ingest: Ingest, question: str
 ) -> None:
     ingest(BIRDS)
@@ -80,7 +80,7 @@ def test_what_no_second_passage_holds_is_no_word(
     assert (skipped.status, skipped.reason) == ("skipped", "no-words")
 
 
-def test_a_passage_counts_by_its_score_and_a_word_by_its_share() -> None:
+def test_a_chunk_counts_by_its_score_and_a_word_by_its_share() -> None:
     best = [candidate(1, fused=1.0), candidate(2, fused=1.0), candidate(3, fused=-50.0)]
     held = {
         best[0].id: {"vole": 1, "hunt": 3},

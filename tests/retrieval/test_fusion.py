@@ -21,20 +21,20 @@ def tier(name: str, scores: dict[int, float], found: int = 10, weight: float = 1
 
 
 def order(*tiers: TierScores) -> list[int]:
-    return [passage.chunk_id for passage in fuse(tiers).passages]
+    return [chunk.chunk_id for chunk in fuse(tiers).chunks]
 
 
 def test_nothing_fuses_to_nothing() -> None:
-    assert fuse([]).passages == ()
+    assert fuse([]).chunks == ()
 
 
 def test_a_single_tier_keeps_its_order_and_its_scores() -> None:
     fusion = fuse([tier("dense", {1: 0.2, 2: 0.9})])
-    assert [(passage.chunk_id, passage.score) for passage in fusion.passages] == [
+    assert [(chunk.chunk_id, chunk.score) for chunk in fusion.chunks] == [
         (2, 0.9),
         (1, 0.2),
     ]
-    assert fusion.passages[0].ranks == {"dense": 1}
+    assert fusion.chunks[0].ranks == {"dense": 1}
 
 
 def test_scales_do_not_matter() -> None:
@@ -43,7 +43,7 @@ def test_scales_do_not_matter() -> None:
     thousandfold = {chunk_id: 1000 * score + 7 for chunk_id, score in scores.items()}
     first = fuse([tier("a", scores), tier("b", other)])
     second = fuse([tier("a", thousandfold), tier("b", other)])
-    for left, right in zip(first.passages, second.passages, strict=True):
+    for left, right in zip(first.chunks, second.chunks, strict=True):
         assert left.chunk_id == right.chunk_id
         assert isclose(left.score, right.score, abs_tol=1e-9)
 
@@ -62,7 +62,7 @@ def test_weights_decide_between_tiers_that_disagree() -> None:
 
 def test_a_tier_that_scores_all_alike_decides_nothing_and_is_named() -> None:
     fusion = fuse([tier("flat", {1: 4.0, 2: 4.0}), tier("dense", {1: 0.1, 2: 0.3})])
-    assert [passage.chunk_id for passage in fusion.passages] == [2, 1]
+    assert [chunk.chunk_id for chunk in fusion.chunks] == [2, 1]
     assert fusion.uninformative == ("flat",)
 
 
@@ -101,8 +101,8 @@ def test_fusing_keeps_every_candidate_once_and_is_symmetric(
     left = tier("a", {int(chunk_id): score for chunk_id, score in first.items()})
     right = tier("b", {int(chunk_id): score for chunk_id, score in second.items()})
     one, other = fuse([left, right]), fuse([right, left])
-    ids = [passage.chunk_id for passage in one.passages]
+    ids = [chunk.chunk_id for chunk in one.chunks]
     assert sorted(ids) == sorted({*left.ranking, *right.ranking})
-    assert {passage.chunk_id: passage.score for passage in one.passages} == pytest.approx(
-        {passage.chunk_id: passage.score for passage in other.passages}
+    assert {chunk.chunk_id: chunk.score for chunk in one.chunks} == pytest.approx(
+        {chunk.chunk_id: chunk.score for chunk in other.chunks}
     )

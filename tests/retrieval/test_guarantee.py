@@ -60,7 +60,7 @@ def make_every_page_stale(wiki: Wiki) -> None:
     wiki.sweep()
 
 
-def test_flat_passages_stand_in_the_context_with_the_wiki_on_off_and_stale(
+def test_flat_chunks_stand_in_the_context_with_the_wiki_on_off_and_stale(
     engine: Engine, tmp_path: Path
 ) -> None:
     wiki = station(engine, tmp_path)

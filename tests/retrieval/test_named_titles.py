@@ -14,12 +14,12 @@ from llmwiki.retrieval.named_titles import (
     named_in_question,
     without_brackets,
 )
-from tests.retrieval.test_assembly import candidate, passage
+from tests.retrieval.test_assembly import candidate, chunk
 
 
 def titled(key: int, title: str, score: float, text: str = "text") -> Candidate:
     of = replace(
-        passage(key, document=key), document_title=title, document_id=DocumentId(key), text=text
+        chunk(key, document=key), document_title=title, document_id=DocumentId(key), text=text
     )
     return candidate(of, score)
 
@@ -45,7 +45,7 @@ def test_a_title_in_the_question_counts_whatever_its_case_and_brackets() -> None
     assert named_in_question("valves and alarmsystem", POOL) == {}
 
 
-def test_the_best_passage_leads_to_the_documents_that_it_names_as_written() -> None:
+def test_the_best_chunk_leads_to_the_documents_that_it_names_as_written() -> None:
     assert set(named_in_best(POOL)) == {3}
     assert named_in_best([titled(1, "Own", 1.0, "Own text")]) == {}
     assert named_in_best([]) == {}
@@ -54,8 +54,8 @@ def test_the_best_passage_leads_to_the_documents_that_it_names_as_written() -> N
 def test_named_documents_rise_by_their_weight() -> None:
     assert order("how is it read?") == [3, 1, 2, 4, 5]
     assert order("where do alarms go?") == [3, 1, 2, 4, 5]
-    assert order("where do alarms go?", titles={"in_best_passage": 0}) == [1, 2, 4, 3, 5]
-    assert order("how?", titles={"in_question": 0, "in_best_passage": 0}) == [1, 2, 3, 4, 5]
+    assert order("where do alarms go?", titles={"in_best_chunk": 0}) == [1, 2, 4, 3, 5]
+    assert order("how?", titles={"in_question": 0, "in_best_chunk": 0}) == [1, 2, 3, 4, 5]
 
 
 def test_other_scales_than_standard_scores_are_left_alone() -> None:

@@ -79,7 +79,7 @@ def test_the_order_is_the_rerankers_and_the_event_names_it(session: Session) -> 
     assert session.last.usage == Usage(rerank_calls=1)
 
 
-def test_passages_are_read_below_their_headings(session: Session) -> None:
+def test_chunks_are_read_below_their_headings(session: Session) -> None:
     stub = session.reranker = Stub(backwards)
 
     session(ordered("a", "b"))
@@ -122,9 +122,9 @@ def test_nothing_that_was_given_is_changed(session: Session) -> None:
     assert candidates == before
 
 
-def test_equal_passages_keep_their_fused_order(session: Session) -> None:
+def test_equal_chunks_keep_their_fused_order(session: Session) -> None:
     session.reranker = Stub(lambda texts: [(index, 0.5) for index in reversed(range(len(texts)))])
-    same = [replace(each, passage=replace(each.passage, breadcrumb=())) for each in ordered(*"xxx")]
+    same = [replace(each, chunk=replace(each.chunk, breadcrumb=())) for each in ordered(*"xxx")]
 
     assert session(same) == [1, 2, 3]
     assert session.last.status == "done"

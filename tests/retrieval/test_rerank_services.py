@@ -72,12 +72,12 @@ def test_a_question_that_is_asked_again_costs_no_call(
     assert server.requests == served.spent == 1
 
 
-def test_a_passage_that_changed_is_scored_anew(served: Session, server: RerankServer) -> None:
+def test_a_chunk_that_changed_is_scored_anew(served: Session, server: RerankServer) -> None:
     candidates = ordered(*TEXTS)
     served(candidates)
-    changed = replace(candidates[0].passage, text="how many retries", content_hash="other")
+    changed = replace(candidates[0].chunk, text="how many retries", content_hash="other")
 
-    assert served([replace(candidates[0], passage=changed), *candidates[1:]]) == [1, 3, 2]
+    assert served([replace(candidates[0], chunk=changed), *candidates[1:]]) == [1, 3, 2]
     assert not served.detail.from_cache
     assert server.requests == 2
 
@@ -85,9 +85,9 @@ def test_a_passage_that_changed_is_scored_anew(served: Session, server: RerankSe
 def test_a_heading_that_changed_is_scored_anew(served: Session, server: RerankServer) -> None:
     candidates = ordered(*TEXTS)
     served(candidates)
-    moved = replace(candidates[0].passage, breadcrumb=("how many", "retries"))
+    moved = replace(candidates[0].chunk, breadcrumb=("how many", "retries"))
 
-    served([replace(candidates[0], passage=moved), *candidates[1:]])
+    served([replace(candidates[0], chunk=moved), *candidates[1:]])
 
     assert server.requests == 2
 
@@ -247,7 +247,7 @@ def test_a_question_goes_through_the_service_of_the_configuration(
 
     assert server.requests == 1
     assert server.bodies[0]["query"] == "when does a full disk raise alerts"
-    assert {context.ranking[0].passage.document_path for context in contexts} == {"disk.md"}
+    assert {context.ranking[0].chunk.document_path for context in contexts} == {"disk.md"}
     told = [
         event.detail
         for context in contexts
@@ -300,7 +300,7 @@ def call_in_flight(session: Session) -> None:
     """Have another process ask the service."""
     session.execute(
         "INSERT INTO call (budget, day, purpose, subject) "
-        "VALUES ('rerank', current_date, 'rerank', 'cohere m: 3 passages')"
+        "VALUES ('rerank', current_date, 'rerank', 'cohere m: 3 chunks')"
     )
 
 
@@ -398,7 +398,7 @@ def test_without_a_cool_down_a_service_is_always_asked(
 
 def test_another_model_is_asked_at_once(hanging: Session, server: RerankServer) -> None:
     ask_in_vain(hanging, 3)
-    hanging.execute("UPDATE call SET subject = 'cohere other: 3 passages'")
+    hanging.execute("UPDATE call SET subject = 'cohere other: 3 chunks'")
 
     ask_in_vain(hanging, 1)
 

@@ -17,8 +17,8 @@ from llmwiki.ports import Embedder, Vectors
 from llmwiki.providers.clock import SystemClock
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.retrieval.context import Context
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import Event
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.question import LONGEST_QUESTION
 from llmwiki.retrieval.service import retrieve
 from tests.retrieval.conftest import DOCUMENTS, Ingest
@@ -52,7 +52,7 @@ def find(engine: Engine, question: str, **settings: object) -> Context:
 
 
 def paths(context: Context) -> list[str]:
-    return [candidate.passage.document_path for candidate in context.ranking]
+    return [candidate.chunk.document_path for candidate in context.ranking]
 
 
 def ending(context: Context, step: str) -> Event:
@@ -60,14 +60,14 @@ def ending(context: Context, step: str) -> Event:
     return event
 
 
-def test_the_passage_that_answers_comes_first(engine: Engine, ingest: Ingest) -> None:
+def test_the_chunk_that_answers_comes_first(engine: Engine, ingest: Ingest) -> None:
     ingest(DOCUMENTS)
     context = find(engine, "Who hears that a disk is full?")
     assert paths(context)[0] == "alerts.md"
     first = context.ranking[0]
-    assert first.passage.breadcrumb == ("Alerts",)
-    assert first.passage.page_slug is not None
-    assert first.passage.page_compiled is False
+    assert first.chunk.breadcrumb == ("Alerts",)
+    assert first.chunk.page_slug is not None
+    assert first.chunk.page_compiled is False
     assert {"dense", "lexical"} <= set(first.ranks)
     assert context.blocks[0].citation == "alerts.md > Alerts"
 
@@ -128,10 +128,10 @@ def test_stop_words_alone_leave_the_dense_tier(engine: Engine, ingest: Ingest) -
     assert ending(context, "fuse").reason == "single-tier"
 
 
-def test_words_that_no_passage_holds_are_told(engine: Engine, ingest: Ingest) -> None:
+def test_words_that_no_chunk_holds_are_told(engine: Engine, ingest: Ingest) -> None:
     ingest(DOCUMENTS)
     context = find(engine, "zeppelin")
-    assert ending(context, "lexical").message == "no passage holds a word of the question"
+    assert ending(context, "lexical").message == "no chunk holds a word of the question"
 
 
 @pytest.mark.parametrize("question", ["", "  \n ", "\x00"])
@@ -202,7 +202,7 @@ def test_an_empty_collection_gives_an_honest_empty_context(engine: Engine, inges
         connection.commit()
     context = find(engine, "full disk")
     assert (context.ranking, context.blocks, context.has_evidence) == ((), (), False)
-    assert ending(context, "lexical").message == "no passage is stored; ingest documents first"
+    assert ending(context, "lexical").message == "no chunk is stored; ingest documents first"
     assert ending(context, "context").reason == "empty"
 
 

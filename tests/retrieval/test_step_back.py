@@ -128,7 +128,7 @@ def test_a_rewrite_keeps_nothing_that_cannot_be_stored_or_printed(
     assert server.requests == 1
 
 
-def test_a_reader_who_may_not_write_finds_passages_and_spends_nothing(
+def test_a_reader_who_may_not_write_finds_chunks_and_spends_nothing(
     engine: Engine, tmp_path: Path, server: ChatServer
 ) -> None:
     context = find(station(engine, tmp_path, server).read_only())

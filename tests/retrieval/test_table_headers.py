@@ -1,4 +1,4 @@
-"""A table whose header is long states it once; a passage from its middle is shown with it."""
+"""A table whose header is long states it once; a chunk from its middle is shown with it."""
 
 import json
 from dataclasses import replace
@@ -48,7 +48,7 @@ def test_rows_from_the_middle_come_with_their_header_and_stay_as_they_are_stored
     block = context.blocks[0]
     assert "pyranometer3" in block.text
     assert HEADER not in block.text
-    assert block.text == "\n\n".join(passage.text for passage in block.passages)
+    assert block.text == "\n\n".join(chunk.text for chunk in block.chunks)
     assert block.table_header == HEADER
     assert block.readable == f"{HEADER}\n{block.text}"
     assert context.tokens <= 650
@@ -71,7 +71,7 @@ def test_readers_and_the_model_are_shown_the_header(context: Context) -> None:
     assert header.strip().startswith("| probe | the measured quantity of column 0 |")
     assert row.strip()[:60] == context.blocks[0].text[:60]
     assert f"\n\n{HEADER}\n| " in str(build_messages(context)[1]["content"])
-    [facts, *_] = dict(context_facts(context, trace=False))["passages"]
+    [facts, *_] = dict(context_facts(context, trace=False))["chunks"]
     assert (facts["text"], facts["table_header"]) == (context.blocks[0].text, HEADER)
 
 

@@ -5,6 +5,7 @@ difference of the files, and commit them.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.support.questions import station
 from tests.support.wiki import Wiki
 
 FOLDER = Path(__file__).parent / "transcripts"
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d")
 
 PLAN = """\
 name: safe restore
@@ -64,6 +66,8 @@ def _timeless(value: object) -> object:
         return {key: _timeless(each) for key, each in value.items() if key not in untold}
     if isinstance(value, list | tuple):
         return [_timeless(each) for each in value]
+    if isinstance(value, str):
+        return MOMENT.sub("<moment>", value)
     return round(value, 2) if isinstance(value, float) else value
 
 

@@ -65,7 +65,7 @@ def test_a_promoted_wiki_adds_pages_with_the_statements_that_fit(compiled: Wiki)
     assert set(first.cited) <= members(context)
 
 
-def test_pages_never_displace_a_passage(compiled: Wiki) -> None:
+def test_pages_never_displace_a_chunk(compiled: Wiki) -> None:
     promote(compiled)
     for question in (QUESTION, "How do I use probes?", "Is DISK-90 an alert?", "colours"):
         flat = find(compiled, "off", question)

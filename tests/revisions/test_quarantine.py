@@ -10,7 +10,7 @@ from llmwiki.compiler.quarantine import drop, retry
 from llmwiki.errors import UnknownNameError
 from llmwiki.store.pages import find_page
 from llmwiki.store.quarantine import quarantined_pages
-from llmwiki.store.refusals import StoredRefusal, refusals_of
+from llmwiki.store.refused_drafts import StoredRefusal, refusals_of
 from tests.revisions.conftest import FILES, SLUG, body, edited, model_wiki
 from tests.support.chat_server import ChatServer
 from tests.support.model import write_pages

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from llmwiki.compiler.recipe import recipe_hash
+from llmwiki.compiler.fingerprint import recipe_hash
 from llmwiki.domain import ChunkId, PageId
 from llmwiki.drift.explanation import explain
 from llmwiki.drift.service import mark_pages_stale_for_chunks, verify_citations
@@ -115,7 +115,7 @@ def test_a_section_that_moves_to_another_file_does_not_end_the_pin(twice: Wiki) 
     assert twice.lint().facts["errors"] == 0
 
 
-def test_an_old_text_cites_the_passages_where_they_are_now(wiki: Wiki) -> None:
+def test_an_old_text_cites_the_chunks_where_they_are_now(wiki: Wiki) -> None:
     wiki.ingest(FILES)
     wiki.night()
     wiki.ingest(SECOND)
@@ -132,7 +132,7 @@ def test_an_old_text_cites_the_passages_where_they_are_now(wiki: Wiki) -> None:
     edges = {row[0] for row in wiki.rows("SELECT chunk_id FROM page_source")}
     alive = {row[0] for row in wiki.rows("SELECT id FROM chunk")}
     assert cited <= edges
-    assert len(cited - alive) <= 1  # the passage that was edited is gone, the others only moved
+    assert len(cited - alive) <= 1  # the chunk that was edited is gone, the others only moved
 
 
 def test_another_recipe_or_title_does_not_move_a_pinned_page(
@@ -171,7 +171,7 @@ def test_a_reader_is_still_told_which_cited_chunks_drifted(twice: Wiki) -> None:
     assert len(verify_citations(twice.engine, page_id(twice), chunks)) == 1
 
 
-def test_why_tells_the_pin_and_the_passages_that_it_hides(twice: Wiki) -> None:
+def test_why_tells_the_pin_and_the_chunks_that_it_hides(twice: Wiki) -> None:
     return_to(twice)
     assert twice.collection is not None
     identity = twice.app.generator.identity
@@ -185,7 +185,7 @@ def test_why_tells_the_pin_and_the_passages_that_it_hides(twice: Wiki) -> None:
         )
     assert explanation.state == "pinned"
     assert explanation.pinned_at is not None
-    assert {passage.reason for passage in explanation.passages} == {"content"}
+    assert {chunk.reason for chunk in explanation.chunks} == {"content"}
 
 
 def test_a_lost_vector_is_embedded_again(twice: Wiki) -> None:

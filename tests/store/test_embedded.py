@@ -14,14 +14,14 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from llmwiki.errors import ConfigurationError, DatabaseError
-from llmwiki.store.embedded import EmbeddedServer
+from llmwiki.store.embedded.server import EmbeddedServer
 from llmwiki.store.engine import open_database
 
 FAST = {"fsync": "off"}
 USER_SCRIPT = """
 import sys
 from pathlib import Path
-from llmwiki.store.embedded import EmbeddedServer
+from llmwiki.store.embedded.server import EmbeddedServer
 server = EmbeddedServer.start(Path(sys.argv[1]), settings={"fsync": "off"})
 print("ready", flush=True)
 sys.stdin.read()
@@ -179,7 +179,7 @@ def test_a_forked_child_leaves_the_server_to_its_parent(home: Path) -> None:
     script = """
 import os, sys
 from pathlib import Path
-from llmwiki.store.embedded import EmbeddedServer
+from llmwiki.store.embedded.server import EmbeddedServer
 server = EmbeddedServer.start(Path(sys.argv[1]), settings={"fsync": "off"})
 child = os.fork()
 if child == 0:
@@ -203,7 +203,7 @@ def test_a_forked_child_that_lives_on_does_not_hold_its_parents_use(home: Path) 
     script = """
 import os, sys
 from pathlib import Path
-from llmwiki.store.embedded import EmbeddedServer
+from llmwiki.store.embedded.server import EmbeddedServer
 server = EmbeddedServer.start(Path(sys.argv[1]), settings={"fsync": "off"})
 if os.fork() == 0:
     sys.stdin.read()

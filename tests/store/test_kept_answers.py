@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Engine
 
-from llmwiki.store.kept_answers import find_answer, keep_answer
+from llmwiki.store.answer_cache import find_answer, keep_answer
 
 
 @pytest.mark.parametrize("ttl", [timedelta(hours=1), timedelta.max])

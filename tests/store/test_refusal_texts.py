@@ -2,7 +2,7 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import StatementError
 
-from llmwiki.store.refusal_texts import LONGEST, told_by_database
+from llmwiki.store.database_errors import LONGEST, told_by_database
 
 TEXT = "the text of a document " * 100
 

@@ -92,7 +92,7 @@ def test_a_filter_that_keeps_one_in_a_hundred_still_gets_as_many_as_asked(engine
 
 
 @pytest.mark.parametrize("with_index", [False, True])
-def test_vectors_that_belong_to_no_passage_take_no_place(engine: Engine, with_index: bool) -> None:
+def test_vectors_that_belong_to_no_chunk_take_no_place(engine: Engine, with_index: bool) -> None:
     vectors = unit_vectors(300, 8)
     collection, ids, _ = store_vectors(engine, vectors)
     gone = set(nearest(vectors, ids, vectors[7], 100))

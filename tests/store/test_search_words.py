@@ -27,7 +27,7 @@ ENGLISH = {
 def store(
     engine: Engine, texts: Mapping[str, str], config: str = "english", name: str = "docs"
 ) -> tuple[Collection, dict[str, DocumentId]]:
-    """Store a document of one passage for each text, in a collection of that language."""
+    """Store a document of one chunk for each text, in a collection of that language."""
     with engine.connect() as connection:
         identity = EmbedderIdentity(name="none", dimension=1)
         created = collections.create_collection(connection, name, "system", identity)
@@ -63,7 +63,7 @@ def _chunk(words: str, search_text: str | None) -> ChunkValues:
 
 
 def ask(engine: Engine, question: str, *asked: Collection) -> dict[str, float]:
-    """Return the scores of the passages found by the documents' paths, the best first."""
+    """Return the scores of the chunks found by the documents' paths, the best first."""
     with engine.connect() as connection:
         tier = lexical_tier(connection, asked, read_extents(connection, asked), question)
         if isinstance(tier, str):
@@ -162,5 +162,5 @@ def test_why_there_is_no_tier_is_told(engine: Engine) -> None:
         assert reasons == [
             "the question holds only stop words",
             "the question holds only stop words",
-            "no passage holds a word of the question",
+            "no chunk holds a word of the question",
         ]

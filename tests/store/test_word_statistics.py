@@ -15,7 +15,7 @@ from tests.support.wiki import Wiki
 
 KEPT = {
     "extent": """
-        SELECT collection_id, passages, length FROM corpus_extent WHERE passages <> 0 ORDER BY 1
+        SELECT collection_id, chunks, length FROM corpus_extent WHERE chunks <> 0 ORDER BY 1
     """,
     "terms": "SELECT collection_id, lexeme, frequency FROM term ORDER BY 1, 2",
     "postings": """
@@ -141,7 +141,7 @@ def test_after_any_sequence_of_ingests_the_kept_figures_are_the_counted_ones(
         "UPDATE chunk SET position = position + 1, text = upper(text)",
     ],
 )
-def test_whoever_changes_passages_the_figures_follow(wiki: Wiki, statement: str) -> None:
+def test_whoever_changes_chunks_the_figures_follow(wiki: Wiki, statement: str) -> None:
     source = random.Random(1)  # noqa: S311 - not for secrets
     wiki.ingest({"a.md": document(source), "b.md": document(source)})
     execute(wiki.engine, statement)
@@ -196,11 +196,11 @@ def collection_of(engine: Engine, name: str) -> Collection:
 
 
 def add_document(engine: Engine, collection: Collection, path: str, words: str) -> DocumentId:
-    """Write a document of one passage in the transaction that an ingest would use."""
+    """Write a document of one chunk in the transaction that an ingest would use."""
     with engine.connect() as connection:
         values = plain_document(path)
         document_id = documents.save_document(connection, collection, values, None)
-        section, passage = (
+        section, chunk = (
             ChunkValues(
                 position=position,
                 breadcrumb=(),
@@ -212,7 +212,7 @@ def add_document(engine: Engine, collection: Collection, path: str, words: str) 
             for position, search_text in enumerate((None, words))
         )
         [parent_id] = chunks.insert_chunks(connection, collection, document_id, [(None, section)])
-        chunks.insert_chunks(connection, collection, document_id, [(parent_id, passage)])
+        chunks.insert_chunks(connection, collection, document_id, [(parent_id, chunk)])
         connection.commit()
     return document_id
 

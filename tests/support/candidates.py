@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 BOTH_TIERS = ("dense", "lexical")
 
 
-def passage(number: int, text: str, *, identifiers: Sequence[str] = ()) -> Passage:
-    """Return a passage of a document of one passage."""
-    return Passage(
+def chunk(number: int, text: str, *, identifiers: Sequence[str] = ()) -> FoundChunk:
+    """Return a chunk of a document of one chunk."""
+    return FoundChunk(
         id=ChunkId(number),
         collection_id=CollectionId(1),
         document_id=DocumentId(number),
@@ -39,7 +39,7 @@ def candidate(
     """Return a candidate with a text of its own, found by the tiers at its number as rank."""
     said = f"text {number}" if text is None else text
     return Candidate(
-        passage=passage(number, said, identifiers=identifiers),
+        chunk=chunk(number, said, identifiers=identifiers),
         score=fused,
         fused_score=fused,
         ranks=dict.fromkeys(tiers, number),

@@ -1,4 +1,4 @@
-"""A model that answers deterministically: every passage, shortened to its first lines, cited.
+"""A model that answers deterministically: every chunk, shortened to its first lines, cited.
 
 For ChatServer, in this process or as ``chat_server.py --answerer model.py:write_pages``.
 """
@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 _TOPIC = re.compile(r"^=== TOPIC (t\d+) (\w+)\nTitle: (.*)$", re.MULTILINE)
-_PASSAGE = re.compile(
-    r"^--- PASSAGE (c\d+) (\w+)\nFrom: .*\n\n(.*?)\n--- END \1 \2$", re.MULTILINE | re.DOTALL
+_CHUNK = re.compile(
+    r"^--- CHUNK (c\d+) (\w+)\nFrom: .*\n\n(.*?)\n--- END \1 \2$", re.MULTILINE | re.DOTALL
 )
 
 
@@ -23,7 +23,7 @@ def write_pages(request: dict[str, Any]) -> str:
 
 
 def _page(label: str, title: str, body: str) -> dict[str, Any]:
-    statements = [_statement(text.strip(), passage) for passage, _, text in _PASSAGE.findall(body)]
+    statements = [_statement(text.strip(), chunk) for chunk, _, text in _CHUNK.findall(body)]
     first = next((s for s in statements if s["kind"] == "prose"), statements[0])
     return {
         "topic": label,
@@ -34,10 +34,10 @@ def _page(label: str, title: str, body: str) -> dict[str, Any]:
     }
 
 
-def _statement(text: str, passage: str) -> dict[str, Any]:
+def _statement(text: str, chunk: str) -> dict[str, Any]:
     block = text.split("\n\n", maxsplit=1)[0]
     if block.startswith("```"):
-        return {"text": text, "kind": "code", "sources": [passage]}
+        return {"text": text, "kind": "code", "sources": [chunk]}
     if block.startswith("|"):
-        return {"text": block, "kind": "table", "sources": [passage]}
-    return {"text": " ".join(block.split()), "kind": "prose", "sources": [passage]}
+        return {"text": block, "kind": "table", "sources": [chunk]}
+    return {"text": " ".join(block.split()), "kind": "prose", "sources": [chunk]}

@@ -41,8 +41,8 @@ STATION = {
     ),
 }
 
-_PASSAGE = re.compile(
-    r"^--- PASSAGE (c\d+) \w+\nFrom: [^\n]*\n\n(.*?)\n--- END", re.MULTILINE | re.DOTALL
+_CHUNK = re.compile(
+    r"^--- CHUNK (c\d+) \w+\nFrom: [^\n]*\n\n(.*?)\n--- END", re.MULTILINE | re.DOTALL
 )
 
 
@@ -77,13 +77,13 @@ def station(
     return wiki
 
 
-def answer_from_first_passage(request: dict[str, Any]) -> str:
-    """Answer a question with the first sentence of the first passage; generalise all others."""
+def answer_from_first_chunk(request: dict[str, Any]) -> str:
+    """Answer a question with the first sentence of the first chunk; generalise all others."""
     prompt = request["messages"][-1]["content"]
-    passages = _PASSAGE.findall(prompt)
-    if not passages:
+    chunks = _CHUNK.findall(prompt)
+    if not chunks:
         return "How is the station operated?"
-    label, text = passages[0]
+    label, text = chunks[0]
     sentence = text.split(". ")[0].rstrip(".") + "."
     statement = {"text": sentence, "kind": "prose", "sources": [label]}
     return json.dumps({"answered": True, "statements": [statement]})
@@ -97,4 +97,4 @@ def ending(events: tuple[Event, ...], step: str) -> Event:
 
 def documents(context: Context) -> list[str]:
     """Return the documents of the ranking, the best first."""
-    return [candidate.passage.document_path for candidate in context.ranking]
+    return [candidate.chunk.document_path for candidate in context.ranking]

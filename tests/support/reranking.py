@@ -11,8 +11,8 @@ from llmwiki.ports import Reranker
 from llmwiki.providers.hashing_embedder import HashingEmbedder
 from llmwiki.retrieval.blend import QuestionWords
 from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import Event, Trace
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.rerank import RerankDetail, rerank
 from llmwiki.store.ledger import BudgetLimits, budget_state
 from tests.providers.conftest import FakeClock

@@ -1,6 +1,6 @@
 """Writes a cross-encoder of a few kilobytes: a real ONNX graph whose score adds up words.
 
-Each word of the vocabulary has a weight; the score of a pair is the sum over its passage, or
+Each word of the vocabulary has a weight; the score of a pair is the sum over its chunk, or
 over both sides where the graph takes no token types. Padding must be masked to add nothing.
 """
 
@@ -29,7 +29,7 @@ def write_cross_encoder(
 
     ``logits`` is how many numbers come for each pair; with two the first is the second's half
     below zero, and with None the axis of the numbers is left out. One that ``hangs`` works for
-    ever where a passage holds the word "slow".
+    ever where a chunk holds the word "slow".
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_tokenizer(folder / "tokenizer.json")

@@ -1,4 +1,4 @@
-"""Collections of passages with vectors of any kind, without documents to read."""
+"""Collections of chunks with vectors of any kind, without documents to read."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from tests.support.documents import plain_document
 
 Matrix = npt.NDArray[np.float32]
 
-PASSAGES_A_DOCUMENT = 25
+CHUNKS_A_DOCUMENT = 25
 
 
 def unit_vectors(count: int, dimension: int, seed: int = 0) -> Matrix:
@@ -24,7 +24,7 @@ def unit_vectors(count: int, dimension: int, seed: int = 0) -> Matrix:
 def store_vectors(
     engine: Engine, vectors: Matrix, *, name: str = "vectors", embedder: str = "e'1:50%"
 ) -> tuple[Collection, list[ChunkId], list[DocumentId]]:
-    """Store a passage for each vector; return the collection and the ids in order."""
+    """Store a chunk for each vector; return the collection and the ids in order."""
     identity = EmbedderIdentity(name=embedder, dimension=vectors.shape[1])
     with engine.connect() as connection:
         collection = collections.create_collection(connection, name, "system", identity)
@@ -32,8 +32,8 @@ def store_vectors(
         embeddings.add_embeddings(connection, collection, identity, by_hash)
         ids: list[ChunkId] = []
         owners: list[DocumentId] = []
-        for start in range(0, len(vectors), PASSAGES_A_DOCUMENT):
-            numbers = range(start, min(start + PASSAGES_A_DOCUMENT, len(vectors)))
+        for start in range(0, len(vectors), CHUNKS_A_DOCUMENT):
+            numbers = range(start, min(start + CHUNKS_A_DOCUMENT, len(vectors)))
             document_id = documents.save_document(
                 connection, collection, plain_document(str(start)), None
             )

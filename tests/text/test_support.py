@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from llmwiki.text.support import unsupported_details
+from llmwiki.grounding.support import unsupported_details
 
 SOURCE = (
     "The server listens on port 8080 and keeps 1,000 jobs; 12.5% of them wait.\n"

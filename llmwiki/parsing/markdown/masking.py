@@ -18,7 +18,7 @@ _CLOSINGS = {
 
 
 class Mask:
-    """Replaces passages of a text by short marks that no dialect knows, and puts them back."""
+    """Replaces chunks of a text by short marks that no dialect knows, and puts them back."""
 
     def __init__(self, text: str) -> None:
         self._mark = next(chr(code) for code in _NONCHARACTERS if chr(code) not in text)

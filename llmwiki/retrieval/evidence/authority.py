@@ -1,6 +1,6 @@
 """Authority and version: gates that a witness must pass, and what decides between equals.
 
-Neither is ever added to relevance. A passage that does not discuss the question is not made a
+Neither is ever added to relevance. A chunk that does not discuss the question is not made a
 better answer by its office, and one of unknown origin is no witness where an origin is required.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from operator import eq, ge, gt, le, lt, ne
 
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _COMPARISON = re.compile(r"\s*(>=|<=|==|!=|=|>|<|)\s*([^\s<>=!,]+)\s*")
@@ -80,7 +80,7 @@ def version_key(version: str | None) -> VersionKey:
 
 
 def has_authority(tier: str | None, minimum: str | None, tiers: Sequence[str]) -> bool:
-    """Tell whether a passage's tier is the minimum or better; an unknown tier is below all."""
+    """Tell whether a chunk's tier is the minimum or better; an unknown tier is below all."""
     if minimum is None:
         return True
     return authority_rank(tier, tiers) <= authority_rank(minimum, tiers)
@@ -91,9 +91,9 @@ def authority_rank(tier: str | None, tiers: Sequence[str]) -> int:
     return tiers.index(tier) if tier in tiers else len(tiers)
 
 
-def precedence(passage: Passage, tiers: Sequence[str]) -> tuple[int, VersionKey]:
+def precedence(chunk: FoundChunk, tiers: Sequence[str]) -> tuple[int, VersionKey]:
     """Return what decides between witnesses that are equally relevant: the greater one wins."""
-    return (-authority_rank(passage.authority_tier, tiers), version_key(passage.version))
+    return (-authority_rank(chunk.authority_tier, tiers), version_key(chunk.version))
 
 
 def _aligned(version: str, bound: str) -> tuple[VersionKey, VersionKey]:

@@ -1,9 +1,9 @@
 """Families that nobody declared: names of the corpus that the question holds, at least two.
 
-A question that names two things needs a passage on each, and the second is easily crowded out by
+A question that names two things needs a chunk on each, and the second is easily crowded out by
 the first. A capital letter is no sign of a name; only what the corpus itself calls so is. Where
-the question names one thing alone, the second may be what the passage on the first leads to: the
-singer of the song that was asked about, named in the passage on the song.
+the question names one thing alone, the second may be what the chunk on the first leads to: the
+singer of the song that was asked about, named in the chunk on the song.
 
 Measured beside top-k and diversity in docs/evaluation.md: where titles are followed already, these
 families complete a few questions more and cost none.
@@ -34,8 +34,8 @@ MOST_BEARERS = 3
 
 RARITY_OF_NAMED = 0.3
 RARITY_OF_MENTIONED = 0.7
-"""What the words of a name must weigh together, in weights of a word that no passage holds. A
-passage has more words than a question, so that more of them are names by chance."""
+"""What the words of a name must weigh together, in weights of a word that no chunk holds. A
+chunk has more words than a question, so that more of them are names by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Naming:
     names: Mapping[str, Sequence[CorpusName]]
     """The bearers of each key that is rare enough, and few enough."""
     weights: Mapping[str, float]
-    """The rarity of lexemes, in that of a word that no passage holds."""
+    """The rarity of lexemes, in that of a word that no chunk holds."""
     below: Mapping[ChunkId, frozenset[ChunkId]] = field(default_factory=dict)
     """The sections under the heading of each section that bears a name, itself included."""
 
@@ -80,8 +80,8 @@ def _among(
 ) -> list[NamedFamily]:
     """Return the families of collections whose lexemes are made the same way."""
     extents = read_extents(connection, collections)
-    passages = sum(extent.passages for extent in extents.values())
-    asked = read_names(connection, collections, passages, question, least=RARITY_OF_NAMED)
+    chunks = sum(extent.chunks for extent in extents.values())
+    asked = read_names(connection, collections, chunks, question, least=RARITY_OF_NAMED)
     first = {
         family: witness
         for family in named_families(asked)
@@ -93,8 +93,8 @@ def _among(
         naming = read_names(
             connection,
             collections,
-            passages,
-            witness.passage.text,
+            chunks,
+            witness.chunk.text,
             least=RARITY_OF_MENTIONED,
         )
         mentioned += mentioned_families(naming, candidates, [*named, *mentioned])
@@ -102,13 +102,13 @@ def _among(
 
 
 def _first_witness(family: NamedFamily, candidates: Sequence[Candidate]) -> Candidate | None:
-    return next((each for each in candidates if family.is_member(each.passage)), None)
+    return next((each for each in candidates if family.is_member(each.chunk)), None)
 
 
 def read_names(
     connection: Connection,
     collections: Sequence[Collection],
-    passages: int,
+    chunks: int,
     words: str,
     *,
     least: float,
@@ -125,9 +125,9 @@ def read_names(
     if not bearers:
         return Naming(lexemes=lexemes, names={}, weights={})
     held = sorted({lexeme for key in bearers for lexeme in key.split(" ")})
-    unheard = rarity(passages, 0)
+    unheard = rarity(chunks, 0)
     weights = {
-        lexeme: rarity(passages, frequency) / unheard
+        lexeme: rarity(chunks, frequency) / unheard
         for lexeme, frequency in lexeme_frequencies(connection, collections, held).items()
     }
     naming = choose_names(Naming(lexemes=lexemes, names=bearers, weights=weights), least)
@@ -185,9 +185,9 @@ def mentioned_families(
     """Return what a witness names of what was found for the question, the best found first."""
     found = [replace(_family(naming, key), origin="mentioned") for key in naming.names]
     ranked = (
-        next((family for family in found if family.is_member(candidate.passage)), None)
+        next((family for family in found if family.is_member(candidate.chunk)), None)
         for candidate in ranking
-        if not any(family.is_member(candidate.passage) for family in known)
+        if not any(family.is_member(candidate.chunk) for family in known)
     )
     return _distinct(family for family in ranked if family is not None)[:MOST_MENTIONED]
 

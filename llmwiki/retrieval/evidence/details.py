@@ -40,7 +40,7 @@ class RescueFacts:
 
     family: str
     found: int
-    """Passages that became candidates by it."""
+    """Chunks that became candidates by it."""
     query: str
     searched: int
     """Documents and sections that the search kept to."""
@@ -60,7 +60,7 @@ class RescueDetail(Detail):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessFacts:
-    """A passage that has a place as a witness."""
+    """A chunk that has a place as a witness."""
 
     document: str
     families: tuple[str, ...]
@@ -80,7 +80,7 @@ class ReserveDetail(Detail):
     places: int
     witnesses: tuple[WitnessFacts, ...]
     lead_ins: int
-    """Passages that are in since a witness says nothing without them."""
+    """Chunks that are in since a witness says nothing without them."""
     uncovered: tuple[str, ...]
     """Required families that have fewer witnesses than they owe."""
 

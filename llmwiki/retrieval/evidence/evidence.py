@@ -40,7 +40,7 @@ class Evidence:
         found = [
             each
             for each in ranking
-            if family.is_member(each.passage) and family.admits(each.passage, self.tiers)
+            if family.is_member(each.chunk) and family.admits(each.chunk, self.tiers)
         ]
         own = self.witness_scores.get(place, {})
         reranked = any(each.score != each.fused_score for each in found)
@@ -53,7 +53,7 @@ class Evidence:
                 found,
                 key=lambda each: (
                     round(standard[each.id], 1),
-                    precedence(each.passage, self.tiers),
+                    precedence(each.chunk, self.tiers),
                     standard[each.id],
                 ),
                 reverse=True,
@@ -63,7 +63,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """The passages that have a place, and all that stood for one."""
+    """The chunks that have a place, and all that stood for one."""
 
     evidence: Evidence
     ranking: tuple[Candidate, ...]

@@ -6,11 +6,11 @@ from typing import Literal, Protocol
 
 from llmwiki.domain import ChunkId, DocumentId
 from llmwiki.retrieval.evidence.plans import PlannedFamily
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 Origin = Literal["plan", "named", "mentioned"]
 """Why a family is asked for: a plan says so; the question names a part of the corpus; or what
-the question names does, in the passage that tells of it."""
+the question names does, in the chunk that tells of it."""
 
 
 class EvidenceFamily(Protocol):
@@ -36,12 +36,12 @@ class EvidenceFamily(Protocol):
         """What its evidence is searched with."""
         ...
 
-    def is_member(self, passage: Passage) -> bool:
-        """Tell whether the passage belongs to it, trusted or not."""
+    def is_member(self, chunk: FoundChunk) -> bool:
+        """Tell whether the chunk belongs to it, trusted or not."""
         ...
 
-    def admits(self, passage: Passage, tiers: Sequence[str]) -> bool:
-        """Tell whether the passage has the authority and the version that it asks for."""
+    def admits(self, chunk: FoundChunk, tiers: Sequence[str]) -> bool:
+        """Tell whether the chunk has the authority and the version that it asks for."""
         ...
 
 
@@ -75,20 +75,20 @@ class NamedFamily:
         """The name."""
         return self.name
 
-    def is_member(self, passage: Passage) -> bool:
-        """Tell whether the passage stands in what is named."""
+    def is_member(self, chunk: FoundChunk) -> bool:
+        """Tell whether the chunk stands in what is named."""
         return (
-            passage.document_id in self.documents
-            or passage.section_id in self.sections
+            chunk.document_id in self.documents
+            or chunk.section_id in self.sections
             or (
                 self.metadata is not None
-                and (passage.evidence_family or "").casefold() == self.metadata.casefold()
+                and (chunk.evidence_family or "").casefold() == self.metadata.casefold()
             )
         )
 
-    def admits(self, passage: Passage, tiers: Sequence[str]) -> bool:
-        """Admit every passage."""
-        del passage, tiers
+    def admits(self, chunk: FoundChunk, tiers: Sequence[str]) -> bool:
+        """Admit every chunk."""
+        del chunk, tiers
         return True
 
 

@@ -3,9 +3,9 @@
 This is the grade that costs nothing, and the one that stands where a model cannot be asked.
 
 Corrective retrieval (Yan et al., arXiv 2401.15884) takes one good document for a verdict on the
-whole question; here each family has a verdict of its own, or one good passage would hide two
+whole question; here each family has a verdict of its own, or one good chunk would hide two
 obligations that nothing meets. The score is the share of the family's query that the witness
-holds, each word weighed by its rarity. Passages drawn at random score below .10 and .16 in nine
+holds, each word weighed by its rarity. Chunks drawn at random score below .10 and .16 in nine
 cases of ten on HotpotQA and the Claude documentation, and below .32 and .38 in 99 of a hundred;
 of those that answer, 97 and 93 % score above the first and 86 and 72 % above the second.
 """
@@ -20,14 +20,14 @@ from llmwiki.domain import ChunkId, Collection
 from llmwiki.retrieval.candidates import Candidate
 from llmwiki.retrieval.evidence.details import Grade
 from llmwiki.retrieval.evidence.families import EvidenceFamily
-from llmwiki.store.passage_lexemes import lexemes_of
+from llmwiki.store.chunk_lexemes import lexemes_of
 from llmwiki.store.word_statistics import question_terms, rarity, read_extents
 from llmwiki.text.weights import share
 
 EvidenceScorer = Callable[
     [Connection, Sequence[Collection], str, Sequence[ChunkId]], Mapping[ChunkId, float]
 ]
-"""Scores passages by how well they speak of a query, from 0 to 1."""
+"""Scores chunks by how well they speak of a query, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +64,15 @@ class FamilyGrade:
 def overlap_scores(
     connection: Connection, collections: Sequence[Collection], query: str, ids: Sequence[ChunkId]
 ) -> dict[ChunkId, float]:
-    """Return the share of the query's words that each passage holds, weighed by their rarity."""
+    """Return the share of the query's words that each chunk holds, weighed by their rarity."""
     extents = read_extents(connection, collections)
     held = lexemes_of(connection, ids)
     best = dict.fromkeys(held, 0.0)
     for _, group in groupby(sorted(collections, key=_language), key=_language):
         alike = list(group)
-        passages = sum(extents[collection.id].passages for collection in alike)
+        chunks = sum(extents[collection.id].chunks for collection in alike)
         weights = {
-            term.lexeme: rarity(passages, term.frequency)
+            term.lexeme: rarity(chunks, term.frequency)
             for term in question_terms(connection, alike, query)
             if term.frequency
         }

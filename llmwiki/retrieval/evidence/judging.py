@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from llmwiki.errors import BudgetExhaustedError, QuotaExhaustedError
 from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.evidence.details import Grade, GradeDetail, GradeFacts, RestoreDetail
 from llmwiki.retrieval.evidence.evidence import NO_FAMILIES, Graded, Reserved
@@ -21,7 +22,6 @@ from llmwiki.retrieval.evidence.grading import (
 from llmwiki.retrieval.evidence.model_grading import ModelGrades, grade_with_model
 from llmwiki.retrieval.evidence.reservation import WitnessedFamily
 from llmwiki.retrieval.evidence.restoring import Restored, missing_families, restore
-from llmwiki.retrieval.parts import Parts
 
 WITNESSES_GRADED = 3
 """The best so many witnesses of a family, beside those that are in."""

@@ -15,7 +15,7 @@ LARGEST_SHARE = 0.3
 """Of the corpus. A larger family is found by any search, so that it needs no plan."""
 
 LARGEST_OVERLAP = 0.5
-"""Of the smaller of two families. Above it one passage mostly serves both."""
+"""Of the smaller of two families. Above it one chunk mostly serves both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,16 @@ class Corpus:
     documents: Mapping[DocumentId, DocumentPlace]
     sections: tuple[SectionPlace, ...]
     sizes: Mapping[ChunkId, int]
-    """The passages of each section."""
+    """The chunks of each section."""
 
     @property
-    def passages(self) -> int:
-        """How many passages there are."""
+    def chunks(self) -> int:
+        """How many chunks there are."""
         return sum(self.sizes.values())
 
 
 def check_files(library: PlanLibrary, *, limit: int) -> Iterator[PlanFinding]:
-    """Yield what can be told without a corpus; contexts are of ``limit`` passages."""
+    """Yield what can be told without a corpus; contexts are of ``limit`` chunks."""
     for problem in library.problems:
         yield PlanFinding(
             code="invalid", severity="error", place=problem.place, message=problem.message
@@ -113,7 +113,7 @@ def _check_number(plan: Plan, limit: int) -> Iterator[PlanFinding]:
             code="too-many",
             severity="error",
             place=plan.place,
-            message=f"the required families of plan {plan.name!r} can need {needed} passages, and "
+            message=f"the required families of plan {plan.name!r} can need {needed} chunks, and "
             f"{limit + EXTRA_PLACES} is the most that a context of {limit} grows to; divide it",
         )
     elif needed > limit:
@@ -121,7 +121,7 @@ def _check_number(plan: Plan, limit: int) -> Iterator[PlanFinding]:
             code="many",
             severity="warning",
             place=plan.place,
-            message=f"the required families of plan {plan.name!r} can need {needed} passages, "
+            message=f"the required families of plan {plan.name!r} can need {needed} chunks, "
             f"more than the {limit} of a context, which then grows",
         )
 
@@ -129,13 +129,13 @@ def _check_number(plan: Plan, limit: int) -> Iterator[PlanFinding]:
 def _check_size(
     family: PlannedFamily, members: frozenset[ChunkId], corpus: Corpus
 ) -> Iterator[PlanFinding]:
-    passages = _passages(members, corpus)
-    if not passages:
-        yield _about(family, "matches-nothing", "error", "matches no passage of the corpus")
-    elif passages == corpus.passages:
-        yield _about(family, "matches-everything", "error", "matches every passage of the corpus")
-    elif passages > LARGEST_SHARE * corpus.passages:
-        share = f"{passages / corpus.passages:.0%}"
+    chunks = _chunks(members, corpus)
+    if not chunks:
+        yield _about(family, "matches-nothing", "error", "matches no chunk of the corpus")
+    elif chunks == corpus.chunks:
+        yield _about(family, "matches-everything", "error", "matches every chunk of the corpus")
+    elif chunks > LARGEST_SHARE * corpus.chunks:
+        share = f"{chunks / corpus.chunks:.0%}"
         yield _about(
             family, "matches-much", "warning", f"matches {share} of the corpus; match less"
         )
@@ -162,7 +162,7 @@ def _check_gates(
             family,
             "no-witness",
             "error",
-            f"matches passages, none of them with {' and '.join(asked)}",
+            f"matches chunks, none of them with {' and '.join(asked)}",
         )
 
 
@@ -170,19 +170,19 @@ def _check_overlaps(
     plan: Plan, members: Mapping[str, frozenset[ChunkId]], corpus: Corpus
 ) -> Iterator[PlanFinding]:
     for one, other in combinations(plan.families, 2):
-        smaller = min(_passages(members[one.name], corpus), _passages(members[other.name], corpus))
-        shared = _passages(members[one.name] & members[other.name], corpus)
+        smaller = min(_chunks(members[one.name], corpus), _chunks(members[other.name], corpus))
+        shared = _chunks(members[one.name] & members[other.name], corpus)
         if smaller and shared > LARGEST_OVERLAP * smaller:
             yield _about(
                 other,
                 "overlap",
                 "warning",
-                f"shares {shared} of {smaller} passages with family {one.name!r}, so that one "
+                f"shares {shared} of {smaller} chunks with family {one.name!r}, so that one "
                 "witness mostly serves both",
             )
 
 
-def _passages(members: frozenset[ChunkId], corpus: Corpus) -> int:
+def _chunks(members: frozenset[ChunkId], corpus: Corpus) -> int:
     return sum(corpus.sizes.get(section, 0) for section in members)
 
 

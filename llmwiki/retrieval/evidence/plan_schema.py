@@ -66,7 +66,7 @@ _Values = Annotated[tuple[_Text, ...], BeforeValidator(_as_list), _Few]
 
 
 class MatchForm(_Form):
-    """What makes a passage a member of the family."""
+    """What makes a chunk a member of the family."""
 
     source: _Globs = ()
     heading: _Phrases = ()

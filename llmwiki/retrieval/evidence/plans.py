@@ -13,7 +13,7 @@ from llmwiki.retrieval.evidence.patterns import (
     path_subject,
     text_subject,
 )
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 DEFAULT_TIERS = ("official", "approved", "community")
 """Tiers of authority where the configuration names no others, the highest first."""
@@ -44,12 +44,12 @@ class TermGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyMatch:
-    """What makes a passage a member: every kind of condition that is given must hold."""
+    """What makes a chunk a member: every kind of condition that is given must hold."""
 
     source: tuple[PathPattern, ...] = ()
     """One of them matches the document's path."""
     heading: tuple[TextPattern, ...] = ()
-    """One of them matches the document's title or a heading above the passage."""
+    """One of them matches the document's title or a heading above the chunk."""
     evidence_family: tuple[str, ...] = ()
     """The document's metadata names one of them, in any case."""
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -93,18 +93,18 @@ class PlannedFamily:
         """What the family's evidence is searched with when too little of it was found."""
         return self.rescue or self.name.replace("-", " ")
 
-    def is_member(self, passage: Passage) -> bool:
-        """Tell whether the passage belongs to the family, trusted or not."""
+    def is_member(self, chunk: FoundChunk) -> bool:
+        """Tell whether the chunk belongs to the family, trusted or not."""
         return self.match.holds_document(
-            path=passage.document_path,
-            evidence_family=passage.evidence_family,
-            attributes=passage.attributes,
-        ) and self.match.holds_headings(passage.breadcrumb)
+            path=chunk.document_path,
+            evidence_family=chunk.evidence_family,
+            attributes=chunk.attributes,
+        ) and self.match.holds_headings(chunk.breadcrumb)
 
-    def admits(self, passage: Passage, tiers: Sequence[str]) -> bool:
-        """Tell whether the passage has the authority and the version that the family asks for."""
+    def admits(self, chunk: FoundChunk, tiers: Sequence[str]) -> bool:
+        """Tell whether the chunk has the authority and the version that the family asks for."""
         return self.admits_document(
-            authority_tier=passage.authority_tier, version=passage.version, tiers=tiers
+            authority_tier=chunk.authority_tier, version=chunk.version, tiers=tiers
         )
 
     def admits_document(

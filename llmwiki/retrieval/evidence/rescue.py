@@ -2,7 +2,7 @@
 
 The rescue query may name what the question does not: a question that asks for credentials says
 nothing of service accounts. Every tier searches with it inside of the family. What it finds is
-ordered by its standard score for the rescue query plus that for the question, since a passage
+ordered by its standard score for the rescue query plus that for the question, since a chunk
 has to be evidence of the family and of use to the question.
 """
 
@@ -14,31 +14,31 @@ from sqlalchemy import Connection
 from llmwiki.domain import ChunkId, Collection, Usage
 from llmwiki.errors import LlmwikiError
 from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.embedding import QuestionVector
 from llmwiki.retrieval.evidence.plans import PlannedFamily
 from llmwiki.retrieval.evidence.scopes import Scope, find_scope
 from llmwiki.retrieval.failures import SURVIVED, as_told
 from llmwiki.retrieval.normalisation import standard_scores
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import OpenedTiers
 from llmwiki.retrieval.tier_opening import open_tiers
 from llmwiki.retrieval.tiers import Tier
-from llmwiki.store.family_search import passages_within
+from llmwiki.store.family_search import chunks_within
 
 FOUND_BY_TIER = 20
-"""Passages that each tier finds for a family."""
+"""Chunks that each tier finds for a family."""
 
 KEPT_FOR_FAMILY = 6
-"""Passages of a family that become candidates."""
+"""Chunks of a family that become candidates."""
 
 LARGEST_SCORED = 2_000
-"""Passages of a family that are scored one and all. In a larger one the tiers search."""
+"""Chunks of a family that are scored one and all. In a larger one the tiers search."""
 
 WEIGHT_OF_QUESTION = 1.0
 """Beside the rescue query's 1."""
 
 Judge = Callable[[Sequence[ChunkId]], Sequence[Candidate]]
-"""Returns passages that were not found as candidates, with the fused scores that they have for
+"""Returns chunks that were not found as candidates, with the fused scores that they have for
 the question on the scale of those that were."""
 
 
@@ -59,7 +59,7 @@ class Rescued:
     candidates: tuple[Candidate, ...]
     """The best first; those that were candidates already are not among them."""
     scores: Mapping[ChunkId, float]
-    """The family's own order: how good each of its passages is as a witness."""
+    """The family's own order: how good each of its chunks is as a witness."""
     tiers: tuple[str, ...]
 
 
@@ -110,8 +110,8 @@ def rescue_family(
     judged = [
         candidate
         for candidate in tools.judge(best)
-        if family.is_member(candidate.passage)
-        and family.admits(candidate.passage, tools.authority_tiers)
+        if family.is_member(candidate.chunk)
+        and family.admits(candidate.chunk, tools.authority_tiers)
     ]
     scores = _witness_scores([*known, *judged], evidence)
     kept = sorted(judged, key=lambda each: (-scores[each.id], each.id))[:KEPT_FOR_FAMILY]
@@ -140,8 +140,8 @@ def _live(opened: OpenedTiers, parts: Parts) -> list[Tier]:
 
 
 def _find(connection: Connection, tiers: Sequence[Tier], scope: Scope) -> list[ChunkId]:
-    """Return the passages of a small family, and the best ones of a large one."""
-    within = passages_within(connection, scope.documents, scope.sections, limit=LARGEST_SCORED + 1)
+    """Return the chunks of a small family, and the best ones of a large one."""
+    within = chunks_within(connection, scope.documents, scope.sections, limit=LARGEST_SCORED + 1)
     if len(within) <= LARGEST_SCORED:
         return within
     documents = (*scope.documents, *scope.documents_of_sections)
@@ -156,7 +156,7 @@ def _find(connection: Connection, tiers: Sequence[Tier], scope: Scope) -> list[C
 def _score(
     connection: Connection, tiers: Sequence[Tier], ids: Sequence[ChunkId], parts: Parts
 ) -> dict[ChunkId, float]:
-    """Return the mean standard score of each passage for the rescue query."""
+    """Return the mean standard score of each chunk for the rescue query."""
     total = dict.fromkeys(ids, 0.0)
     weights = {tier.name: float(getattr(parts.settings.weights, tier.name)) for tier in tiers}
     for tier in tiers:

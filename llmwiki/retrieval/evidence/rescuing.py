@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.events import OpenStep, Trace
 from llmwiki.retrieval.evidence.details import RescueDetail, RescueFacts
 from llmwiki.retrieval.evidence.evidence import NO_FAMILIES, Evidence
@@ -16,7 +17,6 @@ from llmwiki.retrieval.evidence.rescue import (
     embed_queries,
     rescue_family,
 )
-from llmwiki.retrieval.parts import Parts
 
 
 def rescue_families(

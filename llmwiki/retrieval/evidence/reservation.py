@@ -1,8 +1,8 @@
 """Reserves places for witnesses, purely: it changes what is in, and never the order.
 
-Top-k relevance is not completeness: six passages on one of three things that a question needs
+Top-k relevance is not completeness: six chunks on one of three things that a question needs
 leave no place for the other two. So each family gets its witnesses first, the scarcest family
-before the others, and the rest is filled by rank. A passage that serves two families serves both.
+before the others, and the rest is filled by rank. A chunk that serves two families serves both.
 What comes out stands in the order that the ranking had.
 """
 
@@ -17,7 +17,7 @@ EXTRA_PLACES = 10
 """So many places beyond the wanted ones are added for required families at most."""
 
 OPTIONAL_SHARE = 0.5
-"""Of the places that families which are not required may take from better passages."""
+"""Of the places that families which are not required may take from better chunks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class WitnessedFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """How many passages there may be."""
+    """How many chunks there may be."""
 
     wanted: int
     most: int
@@ -48,9 +48,9 @@ class Reservation:
 
     kept: tuple[Candidate, ...]
     reserved: Mapping[ChunkId, tuple[str, ...]] = field(default_factory=dict)
-    """The families that each reserved passage is a witness of."""
+    """The families that each reserved chunk is a witness of."""
     brought_in: tuple[ChunkId, ...] = ()
-    """Passages that are in by reservation alone."""
+    """Chunks that are in by reservation alone."""
     places: int
     refused: bool = False
     """Required families need more places than may be: none was reserved."""
@@ -58,7 +58,7 @@ class Reservation:
 
 @dataclass(slots=True)
 class _Seats:
-    """The passages that have a place, while places are given."""
+    """The chunks that have a place, while places are given."""
 
     top: frozenset[ChunkId]
     """What is in by rank alone, before anything is reserved."""
@@ -82,7 +82,7 @@ class _Seats:
 
     @property
     def outsiders(self) -> int:
-        """How many places were taken from better passages."""
+        """How many places were taken from better chunks."""
         return sum(chunk_id not in self.top for chunk_id in self.taken)
 
 
@@ -94,8 +94,8 @@ def reserve(
 ) -> Reservation:
     """Choose from the ranking so that every required family has the witnesses that there are.
 
-    The witnesses of the families must be in the ranking. ``lead_ins`` names for a passage the
-    one without which it says nothing; it gets a place beside a reserved passage while there are
+    The witnesses of the families must be in the ranking. ``lead_ins`` names for a chunk the
+    one without which it says nothing; it gets a place beside a reserved chunk while there are
     places that no family needs. Where required families need more places than are wanted there
     are more; where they need more than may be, nothing is reserved and ``refused`` says so.
     """

@@ -18,11 +18,11 @@ from llmwiki.retrieval.evidence.reservation import (
     WitnessedFamily,
     reserve,
 )
-from llmwiki.store.family_search import passages_before
-from llmwiki.store.passages import read_passages
+from llmwiki.store.family_search import chunks_before
+from llmwiki.store.found_chunks import read_chunks
 
 WITNESSES_WITH_LEAD_IN = 3
-"""The best so many witnesses of a family, for which the passage before is looked at."""
+"""The best so many witnesses of a family, for which the chunk before is looked at."""
 
 
 def reserve_places(
@@ -33,7 +33,7 @@ def reserve_places(
     limit: int,
     trace: Trace,
 ) -> Reserved:
-    """Choose ``limit`` passages of the ranking so that each required family has its witnesses.
+    """Choose ``limit`` chunks of the ranking so that each required family has its witnesses.
 
     ``ranking`` is the final order; candidates that it leaves out follow it. Where required
     families need more places there are more, and where they need far more nothing is reserved
@@ -74,14 +74,14 @@ def _unreserved(evidence: Evidence, whole: Sequence[Candidate], limit: int) -> R
 def _lead_ins(
     connection: Connection, families: Sequence[WitnessedFamily]
 ) -> dict[ChunkId, ChunkId]:
-    """Return for the best witnesses the passages that they need before them."""
+    """Return for the best witnesses the chunks that they need before them."""
     witnesses = {
-        witness.id: witness.passage
+        witness.id: witness.chunk
         for each in families
         for witness in each.witnesses[:WITNESSES_WITH_LEAD_IN]
     }
-    before = passages_before(connection, witnesses)
-    texts = read_passages(connection, before.values())
+    before = chunks_before(connection, witnesses)
+    texts = read_chunks(connection, before.values())
     return {
         chunk_id: other
         for chunk_id, other in before.items()
@@ -103,7 +103,7 @@ def _tell(reserved: Reserved, limit: int, step: OpenStep) -> None:
         step.skip(
             "too-many-families",
             f"the required families need up to {needed} places, and {limit + EXTRA_PLACES} is the "
-            "most there may be; nothing was reserved, the best passages are in",
+            "most there may be; nothing was reserved, the best chunks are in",
             detail=detail,
         )
     else:
@@ -116,9 +116,9 @@ def _witnesses(reserved: Reserved) -> tuple[WitnessFacts, ...]:
         WitnessFacts(
             chunk_id=chunk_id,
             families=names,
-            document=by_id[chunk_id].passage.document_path,
-            authority_tier=by_id[chunk_id].passage.authority_tier,
-            version=by_id[chunk_id].passage.version,
+            document=by_id[chunk_id].chunk.document_path,
+            authority_tier=by_id[chunk_id].chunk.authority_tier,
+            version=by_id[chunk_id].chunk.version,
             brought_in=chunk_id in reserved.reservation.brought_in,
         )
         for chunk_id, names in reserved.reservation.reserved.items()

@@ -26,9 +26,9 @@ def restore(
 ) -> Restored:
     """Return what was kept with the validated witness of each required family that lost all.
 
-    What comes back takes the place of the lowest passage that no family needs: that speaks for
+    What comes back takes the place of the lowest chunk that no family needs: that speaks for
     none, and is not ``reserved`` for another family than those that lost theirs. Where there is
-    no such passage it is added. ``ranking`` gives the order, and holds all that was kept.
+    no such chunk it is added. ``ranking`` gives the order, and holds all that was kept.
     """
     validated = [each for each in grades if each.family.required and each.is_validated]
     inside = {candidate.id for candidate in kept}
@@ -62,7 +62,7 @@ def missing_families(kept: Sequence[Candidate], grades: Sequence[FamilyGrade]) -
 
 
 def _making_room(kept: Sequence[Candidate], count: int, needed: set[ChunkId]) -> list[Candidate]:
-    """Leave out so many of the lowest passages that are not needed, as far as there are any."""
+    """Leave out so many of the lowest chunks that are not needed, as far as there are any."""
     free = [candidate.id for candidate in kept if candidate.id not in needed]
     leaving = set(free[len(free) - min(count, len(free)) :])
     return [candidate for candidate in kept if candidate.id not in leaving]

@@ -40,7 +40,7 @@ def find_scope(
     family: PlannedFamily,
     tiers: Sequence[str],
 ) -> Scope:
-    """Return where a passage can stand that the family admits.
+    """Return where a chunk can stand that the family admits.
 
     It is remembered until the collections are ingested again: the patterns are tried on every
     path and heading.

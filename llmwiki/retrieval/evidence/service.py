@@ -9,10 +9,10 @@
     reserved = reserve_places(connection, evidence, ranking, judge, limit, trace)
     graded = grade_families(connection, reserved, parts, trace)
     …   # the context is built from reserved.kept, within its budget of tokens; graded.protected
-        # are the passages that should not be cut for room
+        # are the chunks that should not be cut for room
     restored = restore_families(graded, kept, trace)
 
-``candidates`` is what was found, in fused order. ``judge`` returns passages that were not found
+``candidates`` is what was found, in fused order. ``judge`` returns chunks that were not found
 as candidates, with the fused score that they have for the question on the scale of the others:
 ``lambda ids: judge_others(connection, pool, ids)``. ``evidence.candidates`` are the candidates
 with those that a rescue found, in fused order. ``restored.kept`` is what the context should hold,

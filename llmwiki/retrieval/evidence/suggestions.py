@@ -44,13 +44,13 @@ def suggest_plans(documents: Sequence[ListedDocument], links: Links) -> tuple[Dr
     """Return drafts of plans, those first whose documents are linked the most.
 
     That many pages of one folder link to each other is the best sign that a question about it
-    needs them together; next come those that hold more passages.
+    needs them together; next come those that hold more chunks.
     """
-    total = sum(document.passages for document in documents)
+    total = sum(document.chunks for document in documents)
     usable = [
         document
         for document in documents
-        if document.passages <= LARGEST_SHARE * total and find_words(_name(document))
+        if document.chunks <= LARGEST_SHARE * total and find_words(_name(document))
     ]
     known: Counter[str] = Counter()
     # Named in the order of the contents, so that a name says where in it a draft comes from.
@@ -72,7 +72,7 @@ def drafts_as_yaml(drafts: Sequence[Draft]) -> str:
 
 def _usefulness(documents: Sequence[ListedDocument], links: Links) -> tuple[int, int]:
     linked = sum(_have_links(one, other, links) for one, other in combinations(documents, 2))
-    return linked, sum(document.passages for document in documents)
+    return linked, sum(document.chunks for document in documents)
 
 
 def _together(documents: Sequence[ListedDocument], links: Links) -> Iterator[list[ListedDocument]]:

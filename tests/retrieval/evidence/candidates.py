@@ -1,10 +1,10 @@
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
 from llmwiki.retrieval.candidates import Candidate
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 
 
-def passage(number: int, **values: object) -> Passage:
-    """Return a passage of a document and a section of its own."""
+def chunk(number: int, **values: object) -> FoundChunk:
+    """Return a chunk of a document and a section of its own."""
     known: dict[str, object] = {
         "id": ChunkId(number),
         "collection_id": CollectionId(1),
@@ -19,10 +19,10 @@ def passage(number: int, **values: object) -> Passage:
         "token_count": 1,
         "attributes": {},
     }
-    return Passage(**{**known, **values})  # type: ignore[arg-type]
+    return FoundChunk(**{**known, **values})  # type: ignore[arg-type]
 
 
 def candidate(number: int, score: float | None = None, **values: object) -> Candidate:
     """Return a candidate, by default the better the lower its number."""
     value = -float(number) if score is None else score
-    return Candidate(passage=passage(number, **values), score=value, fused_score=value)
+    return Candidate(chunk=chunk(number, **values), score=value, fused_score=value)

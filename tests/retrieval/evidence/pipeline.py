@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from llmwiki.domain import ChunkId
 from llmwiki.providers.clock import SystemClock
 from llmwiki.retrieval.candidates import Candidate
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.embedding import embed_question
 from llmwiki.retrieval.events import Event, Trace
 from llmwiki.retrieval.evidence.service import (
@@ -19,7 +20,6 @@ from llmwiki.retrieval.evidence.service import (
     reserve_places,
     restore_families,
 )
-from llmwiki.retrieval.parts import Parts
 from llmwiki.retrieval.pool import find_candidates, judge_others
 from llmwiki.retrieval.tier_opening import open_tiers
 from llmwiki.store.collections import select_collections
@@ -40,7 +40,7 @@ class Walk:
     @property
     def kept(self) -> list[str]:
         """The documents that are in at the end, in their order."""
-        return [each.passage.document_path for each in self.restored.kept]
+        return [each.chunk.document_path for each in self.restored.kept]
 
     def ended(self, step: str) -> Event:
         """How a step ended."""

@@ -13,7 +13,7 @@ from llmwiki.retrieval.evidence.automatic import (
 )
 from llmwiki.retrieval.evidence.families import NamedFamily
 from llmwiki.store.corpus_names import CorpusName, NameKind
-from tests.retrieval.evidence.candidates import candidate, passage
+from tests.retrieval.evidence.candidates import candidate, chunk
 
 
 def bearer(
@@ -73,17 +73,17 @@ def test_a_value_of_metadata_is_a_name_however_common() -> None:
     of = naming("drives", bearer("drives", 1, "family"), bearer("drives", 2), weight=0.01)
     [family] = named_families(of)
     assert family.metadata == "Drives"
-    assert family.is_member(passage(7, evidence_family="drives"))
-    assert family.is_member(passage(2))
-    assert not family.is_member(passage(3))
+    assert family.is_member(chunk(7, evidence_family="drives"))
+    assert family.is_member(chunk(2))
+    assert not family.is_member(chunk(3))
 
 
 def test_a_heading_holds_its_sections_and_those_below_it() -> None:
     of = naming("restore", bearer("restore", 1, "heading", 1001))
     below = replace(of, below={ChunkId(1001): frozenset({ChunkId(1001), ChunkId(1002)})})
     [family] = named_families(below)
-    assert family.is_member(passage(2))
-    assert not family.is_member(passage(3, document_id=DocumentId(1)))
+    assert family.is_member(chunk(2))
+    assert not family.is_member(chunk(3, document_id=DocumentId(1)))
 
 
 def test_two_names_of_the_same_place_are_one_family() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from llmwiki.retrieval.evidence.lead_ins import needs_lead_in
-from tests.retrieval.evidence.candidates import passage
+from tests.retrieval.evidence.candidates import chunk
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tests.retrieval.evidence.candidates import passage
         ("", "", False),
     ],
 )
-def test_a_passage_needs_the_one_before_where_the_cut_goes_through_something(
+def test_a_chunk_needs_the_one_before_where_the_cut_goes_through_something(
     before: str, text: str, expected: bool
 ) -> None:
-    assert needs_lead_in(passage(2, text=text), passage(1, text=before)) is expected
+    assert needs_lead_in(chunk(2, text=text), chunk(1, text=before)) is expected

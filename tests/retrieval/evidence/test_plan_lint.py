@@ -100,7 +100,7 @@ def test_a_plan_that_no_context_has_room_for_is_told(tmp_path: Path) -> None:
     assert found(tmp_path, f"{text}  min: {LIMIT + 1}\n{second}") == ["1 error too-many"]
 
 
-def test_families_that_share_their_passages_are_told(tmp_path: Path) -> None:
+def test_families_that_share_their_chunks_are_told(tmp_path: Path) -> None:
     text = PLAN.replace("{match}", "{source: a.md}") + (
         "- name: g\n  rescue: query\n  match: {heading: {regex: '^a.md$'}}\n"
     )

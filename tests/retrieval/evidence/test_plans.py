@@ -5,18 +5,18 @@ import pytest
 from llmwiki.domain import ChunkId, CollectionId, DocumentId
 from llmwiki.retrieval.evidence.plan_files import load_plans
 from llmwiki.retrieval.evidence.plans import Plan, evidence_plan
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 from tests.support.cluster_docs import PLAN, QUESTION
 
 
-def passage(
+def chunk(
     path: str = "a.md",
     *breadcrumb: str,
     family: str | None = None,
     tier: str | None = None,
     **attributes: object,
-) -> Passage:
-    return Passage(
+) -> FoundChunk:
+    return FoundChunk(
         id=ChunkId(1),
         collection_id=CollectionId(1),
         document_id=DocumentId(1),
@@ -68,11 +68,11 @@ def test_the_families_of_all_plans_that_apply_are_required(tmp_path: Path) -> No
 
 def test_membership_is_by_path_heading_or_metadata(plans: tuple[Plan, ...]) -> None:
     secret, account, rbac = plans[0].families
-    assert secret.is_member(passage("concepts/secret.md"))
-    assert not secret.is_member(passage("concepts/other.md", "Secret"))
-    assert account.is_member(passage("x.md", "Security", "The service accounts of Pods"))
-    assert rbac.is_member(passage(family="Access-Control"))
-    assert not rbac.is_member(passage())
+    assert secret.is_member(chunk("concepts/secret.md"))
+    assert not secret.is_member(chunk("concepts/other.md", "Secret"))
+    assert account.is_member(chunk("x.md", "Security", "The service accounts of Pods"))
+    assert rbac.is_member(chunk(family="Access-Control"))
+    assert not rbac.is_member(chunk())
 
 
 def test_all_kinds_of_conditions_must_hold(tmp_path: Path) -> None:
@@ -81,10 +81,10 @@ def test_all_kinds_of_conditions_must_hold(tmp_path: Path) -> None:
         "    attributes: {kind: [reference, howto], audience: developers}\n"
     )
     [family] = load_plans(tmp_path).plans[0].families
-    assert family.is_member(passage("a.md", kind="Howto", audience=["Developers", "admins"]))
-    assert family.is_member(passage("b/x.md", kind="reference", audience="developers"))
-    assert not family.is_member(passage("a.md", kind="howto"))
-    assert not family.is_member(passage("c.md", kind="howto", audience="developers"))
+    assert family.is_member(chunk("a.md", kind="Howto", audience=["Developers", "admins"]))
+    assert family.is_member(chunk("b/x.md", kind="reference", audience="developers"))
+    assert not family.is_member(chunk("a.md", kind="howto"))
+    assert not family.is_member(chunk("c.md", kind="howto", audience="developers"))
 
 
 def test_a_family_without_a_rescue_is_searched_by_its_name(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from llmwiki.retrieval.evidence.reservation import (
     WitnessedFamily,
     reserve,
 )
-from llmwiki.store.passages import Passage
+from llmwiki.store.found_chunks import FoundChunk
 from tests.retrieval.evidence.candidates import candidate
 
 
@@ -26,11 +26,11 @@ class Owing:
     required: bool = True
     query: str = ""
 
-    def is_member(self, passage: Passage) -> bool:
-        raise AssertionError(passage)
+    def is_member(self, chunk: FoundChunk) -> bool:
+        raise AssertionError(chunk)
 
-    def admits(self, passage: Passage, tiers: Sequence[str]) -> bool:
-        raise AssertionError(passage, tiers)
+    def admits(self, chunk: FoundChunk, tiers: Sequence[str]) -> bool:
+        raise AssertionError(chunk, tiers)
 
 
 RANKING = tuple(candidate(number) for number in range(1, 13))
@@ -69,7 +69,7 @@ def test_a_family_that_is_covered_changes_nothing() -> None:
     assert reservation.brought_in == ()
 
 
-def test_one_passage_serves_several_families() -> None:
+def test_one_chunk_serves_several_families() -> None:
     reservation = reserve(RANKING, [owed("a", 5, 9), owed("b", 9)], places(3))
     assert kept(reservation) == [1, 2, 9]
     assert reservation.reserved == {9: ("b", "a")}
@@ -147,8 +147,8 @@ _lead_ins = st.dictionaries(
 )
 
 
-def _covered(family: WitnessedFamily, passages: Sequence[Candidate]) -> int:
-    ids = {each.id for each in passages}
+def _covered(family: WitnessedFamily, chunks: Sequence[Candidate]) -> int:
+    ids = {each.id for each in chunks}
     return sum(witness.id in ids for witness in family.witnesses)
 
 
@@ -159,7 +159,7 @@ def test_what_every_reservation_keeps(
 ) -> None:
     reservation = reserve(RANKING, families, wanted, lead_ins)
     top = RANKING[: wanted.wanted]
-    # The order is that of the ranking, and each passage is in once.
+    # The order is that of the ranking, and each chunk is in once.
     assert kept(reservation) == sorted(set(kept(reservation)))
     # Never fewer than by rank alone, never more than there may be.
     assert len(top) <= len(reservation.kept) <= wanted.most

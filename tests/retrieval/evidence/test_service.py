@@ -8,11 +8,11 @@ from sqlalchemy import Engine
 from llmwiki.domain import EmbedderIdentity
 from llmwiki.errors import QuotaExhaustedError
 from llmwiki.ports import Vectors
+from llmwiki.retrieval.dependencies import Parts
 from llmwiki.retrieval.evidence import rescue
 from llmwiki.retrieval.evidence.details import FamiliesDetail, RescueDetail, ReserveDetail
 from llmwiki.retrieval.evidence.plan_files import PlanLibrary, load_plans
 from llmwiki.retrieval.evidence.reservation import EXTRA_PLACES
-from llmwiki.retrieval.parts import Parts
 from tests.retrieval.evidence.pipeline import Walk, walk
 from tests.support.cluster_docs import (
     CLUSTER_DOCS,
@@ -117,7 +117,7 @@ def test_the_order_stays_that_of_the_ranking(parts: Parts, plans: PlanLibrary) -
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_rescued_passage_has_the_score_that_the_fusion_gives_it(
+def test_a_rescued_chunk_has_the_score_that_the_fusion_gives_it(
     parts: Parts, plans: PlanLibrary
 ) -> None:
     fused = {each.id: each.fused_score for each in walk(parts, QUESTION).found}
@@ -150,11 +150,11 @@ def test_a_question_of_no_known_shape_passes_through_unchanged(
     ] * len(STEPS)
 
 
-def test_an_untrusted_passage_is_no_witness(parts: Parts, plans: PlanLibrary) -> None:
+def test_an_untrusted_chunk_is_no_witness(parts: Parts, plans: PlanLibrary) -> None:
     taken = walk(parts, QUESTION, plans, limit=3)
     detail = taken.ended("reserve").detail
     assert isinstance(detail, ReserveDetail)
-    assert taken.found[0].passage.document_path == "blog/secret-tips.md"
+    assert taken.found[0].chunk.document_path == "blog/secret-tips.md"
     [secret] = [each for each in detail.witnesses if "Secret" in each.families]
     assert secret.authority_tier == "official"
 
@@ -249,9 +249,7 @@ def test_what_a_witness_goes_on_from_comes_with_it(cluster: Wiki, tmp_path: Path
     )
     taken = walk(cluster.app.retrieval, QUESTION, read(tmp_path, plan), wide=FEW)
     texts = [
-        each.passage.text
-        for each in taken.restored.kept
-        if each.passage.document_path == "turbine.md"
+        each.chunk.text for each in taken.restored.kept if each.chunk.document_path == "turbine.md"
     ]
     assert len(texts) == 2
     assert texts[0].startswith("In this order:") or texts[1].startswith("In this order:")

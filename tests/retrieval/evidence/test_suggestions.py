@@ -16,12 +16,12 @@ from llmwiki.retrieval.evidence.suggestions import (
 from llmwiki.store.plan_sources import ListedDocument
 
 
-def listed(path: str, *topics: int, title: str | None = None, passages: int = 2) -> ListedDocument:
+def listed(path: str, *topics: int, title: str | None = None, chunks: int = 2) -> ListedDocument:
     return ListedDocument(
         path=path,
         title=path if title is None else title,
         folder=path.rpartition("/")[0],
-        passages=passages,
+        chunks=chunks,
         topics=frozenset(map(TopicId, topics)),
     )
 
@@ -73,16 +73,16 @@ def test_a_long_row_of_documents_becomes_several_drafts(folder: Path) -> None:
 def test_drafts_whose_documents_are_linked_the_most_come_first_and_then_the_longest() -> None:
     documents = [
         *(listed(f"a/{name}.md", 1) for name in "xy"),
-        *(listed(f"b/{name}.md", 2, passages=3) for name in "xy"),
+        *(listed(f"b/{name}.md", 2, chunks=3) for name in "xy"),
         *(listed(f"c/{name}.md", 10 + number) for number, name in enumerate("xyz")),
-        *(listed(f"z{number}/x.md", 100 + number, passages=9) for number in range(10)),
+        *(listed(f"z{number}/x.md", 100 + number, chunks=9) for number in range(10)),
     ]
     drafts = suggest_plans(documents, links((10, 11), (11, 12)))
     assert [draft["name"] for draft in drafts] == ["c", "b", "a"]
 
 
 def test_what_is_most_of_the_corpus_is_no_family() -> None:
-    documents = [listed("a/b.md", 1, passages=90), listed("a/c.md", 1), listed("a/d.md", 2)]
+    documents = [listed("a/b.md", 1, chunks=90), listed("a/c.md", 1), listed("a/d.md", 2)]
     assert suggest_plans(documents, links()) == ()
 
 

@@ -1,0 +1,1 @@
+"""Builds pages from sentences of the chunks, without a model."""

@@ -1,0 +1,1 @@
+"""Compiles the stale pages, oldest first, within the budget of calls."""

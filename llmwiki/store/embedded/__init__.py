@@ -1,0 +1,1 @@
+"""A PostgreSQL server that the program starts by itself."""
